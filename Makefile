@@ -1,0 +1,69 @@
+# make run | test | lint | bench. A second run installs nothing while the requirements files keep their content.
+# Overridable: PORT (8501), PYTHON (first 3.11 or newer found), VENV (.venv), CHROMIUM (a browser of your own).
+
+PORT ?= 8501
+VENV ?= .venv
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
+
+# A stamp carries the checksum of what was installed, so only a changed requirements file installs again.
+checksum = $(shell cat $(1) | cksum | cut -d' ' -f1)
+VENV_STAMP := $(VENV)/.created
+RUN_STAMP := $(VENV)/.run-$(call checksum,requirements.txt)
+DEV_STAMP := $(VENV)/.dev-$(call checksum,requirements.txt requirements-dev.txt)
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+# $(call need,CHECK,DEBIAN PACKAGE,SENTENCE): passes when CHECK does; root on Debian installs the package, others read the sentence.
+define need
+if ! { $(1); } >/dev/null 2>&1; then \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing Debian's $(2) ..."; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(2) >/dev/null; \
+	fi; \
+	{ $(1); } >/dev/null 2>&1 || { echo "$(3)" >&2; exit 1; }; \
+fi
+endef
+
+HAS_CHROMIUM := command -v "$${CHROMIUM:-chromium}" || command -v chromium-browser || command -v google-chrome
+
+.PHONY: help run test lint bench chromium
+
+help:
+	@sed -n '1,2s/^# //p' Makefile
+
+run: $(RUN_STAMP)
+	@echo "Ridgepoint: http://localhost:$(PORT) (Ctrl+C stops it)"
+	@exec $(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.headless true
+
+test: lint chromium
+	$(BIN)/python -m pytest
+
+lint: $(DEV_STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict core
+	$(BIN)/python -m pytest tests/test_architecture.py
+
+bench: $(DEV_STAMP) chromium
+	$(BIN)/python -m tests.benchmarks
+
+chromium:
+	@$(call need,$(HAS_CHROMIUM),chromium,The browser tests need Chromium. Debian: apt-get install chromium. Or set CHROMIUM=/path/to/chromium.)
+
+$(VENV_STAMP):
+	@[ -n "$(PYTHON)" ] || { echo "Ridgepoint needs Python 3.11 or newer. Debian: apt-get install python3 python3-venv. Or set PYTHON=/path/to/python3.12." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Ridgepoint needs Python 3.11 or newer; $(PYTHON) is not. Set PYTHON=/path/to/python3.12." >&2; exit 1; }
+	@$(call need,$(PYTHON) -c 'import ensurepip',python3-venv,$(PYTHON) cannot make an environment: its ensurepip is missing. Debian: apt-get install python3-venv. Or set PYTHON=/path/to/python3.12.)
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(RUN_STAMP): $(VENV_STAMP)
+	@echo "Installing requirements.txt (a minute or two the first time) ..."
+	$(PIP_INSTALL) -r requirements.txt
+	@touch $@
+
+$(DEV_STAMP): $(VENV_STAMP)
+	@echo "Installing requirements-dev.txt (a minute or two the first time) ..."
+	$(PIP_INSTALL) -r requirements-dev.txt
+	@rm -f $(VENV)/.run-* $(VENV)/.dev-*; touch $@ $(RUN_STAMP)
