@@ -7,10 +7,13 @@ their layers do, which lets formulas count each distinct layer once (:attr:`Mode
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
+
+Term = tuple[str, NonNegativeInt]  # what some parameters are, and how many
 
 # Upper bounds refuse typing errors (1e30) in words; the largest published values are far below them.
 Width = Annotated[int, Field(gt=0, le=10_000_000)]
@@ -154,6 +157,7 @@ class Moe(Spec):
     router_bias: bool = False  # a trained bias; a balancing buffer is no parameter
     router_norm_params: NonNegativeInt = 0  # scales inside the router (Gemma 4)
     shared_intermediate_size: NonNegativeInt = 0  # all shared experts together
+    shared_bias: bool = False
     shared_gate: bool = False
     expert_hidden_size: Width | None = None  # experts work in a narrower space, with a projection in and out
     latent_norm: bool = False
@@ -169,7 +173,12 @@ class Layer(Spec):
     mixer: Mixer | None = None
     mlp: MlpKind | None = None
     norm_params: NonNegativeInt = 0  # weights and biases of the layer's norms
-    extra_params: NonNegativeInt = 0  # whatever else the layer stores; ModelSpec.notes says what it is
+    extras: tuple[Term, ...] = ()  # whatever else the layer stores, by name
+
+    @property
+    def extra_params(self) -> int:
+        """Everything in :attr:`extras`. [params]"""
+        return sum(params for _, params in self.extras)
 
 
 class ModelSpec(Spec):
@@ -185,9 +194,11 @@ class ModelSpec(Spec):
     layers: tuple[Layer, ...] = Field(min_length=1, max_length=4096)
     position_embeddings: NonNegativeInt = 0  # rows of a learned position table
     position_embedding_size: NonNegativeInt | None = None
-    embedding_extra_params: NonNegativeInt = 0  # embedding norms, projections, per-layer embeddings
+    lookup_tables: tuple[Term, ...] = ()  # further tables of which a token reads a few rows (per-layer embeddings)
+    embedding_extras: tuple[Term, ...] = ()  # embedding norms and projections
     final_norm_params: NonNegativeInt = 0
-    final_extra_params: NonNegativeInt = 0
+    final_extras: tuple[Term, ...] = ()
+    residual_streams: PositiveInt = 1  # above 1: hyper-connections mix them around every mixer and MLP
     lm_head_bias: bool = False
     weight_dtype: str = "bf16"
     notes: tuple[str, ...] = ()  # plain sentences: what was read how, and what is left out
@@ -196,6 +207,16 @@ class ModelSpec(Spec):
     def layer_counts(self) -> dict[Layer, int]:
         """Each distinct layer and how often it occurs, in order of first appearance."""
         return dict(Counter(self.layers))
+
+    @property
+    def embedding_extra_params(self) -> int:
+        """Everything in :attr:`embedding_extras` and :attr:`lookup_tables`. [params]"""
+        return sum(params for _, params in (*self.embedding_extras, *self.lookup_tables))
+
+    @property
+    def final_extra_params(self) -> int:
+        """Everything in :attr:`final_extras`. [params]"""
+        return sum(params for _, params in self.final_extras)
 
     @property
     def num_layers(self) -> int:
@@ -216,3 +237,21 @@ class ModelSpec(Spec):
     def num_experts(self) -> int:
         """Routed experts of the largest MoE layer; 0 for a dense model. [experts]"""
         return max((layer.mlp.num_experts for layer in self.layer_counts if isinstance(layer.mlp, Moe)), default=0)
+
+
+def from_hf_config(config: dict[str, Any]) -> ModelSpec:
+    """The model that a Hugging Face ``config.json`` describes; see :mod:`core.hf_config`.
+
+    Raises:
+        ConfigError: a ValueError that names the field, its value, the rule and a way out.
+    """
+    from core.hf_config import from_hf_config as read  # here, since the readers build on this module
+
+    return read(config)
+
+
+def load_models() -> Mapping[str, ModelSpec]:
+    """The catalog's models by hub repository id, each read when it is first asked for; former ids resolve too."""
+    from core.model_catalog import load_models as load
+
+    return load()

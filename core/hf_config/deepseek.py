@@ -1,0 +1,84 @@
+"""DeepSeek V2 to V3.2 and those built like them (Kimi K2, GLM-5): latent attention, shared and routed experts."""
+
+from __future__ import annotations
+
+from core.hf_config.errors import ConfigError
+from core.hf_config.fields import Fields
+from core.hf_config.parts import decoder, hidden_size, mlp, moe, num_layers
+from core.model_spec import Indexer, LatentAttention, Layer, MlpKind, ModelSpec
+
+
+def latent_attention(f: Fields, *, indexer: Indexer | None = None, output_gate: bool = False) -> LatentAttention:
+    """Latent attention; ``q_lora_rank`` null means that queries skip the latent."""
+    return LatentAttention(
+        num_heads=f.integer("num_attention_heads"),
+        q_lora_rank=f.integer("q_lora_rank", purpose="the width of the query latent") if f.has("q_lora_rank") else None,
+        kv_lora_rank=f.integer("kv_lora_rank", purpose="the width of the key/value latent that is cached"),
+        qk_nope_head_dim=f.integer("qk_nope_head_dim", purpose="a query head's width without position"),
+        qk_rope_head_dim=f.integer("qk_rope_head_dim", minimum=0, purpose="a query head's width with rotary position"),
+        v_head_dim=f.integer("v_head_dim", purpose="the width of a value head"),
+        qkv_bias=f.flag("attention_bias"),
+        output_gate=output_gate,
+        indexer=indexer,
+    )
+
+
+def read_indexer(f: Fields) -> Indexer:
+    """The lightning indexer of DeepSeek sparse attention. Source: DeepSeek-AI 2025, DeepSeek-V3.2 report, section 2."""
+    return Indexer(
+        num_heads=f.integer("index_n_heads", purpose="the number of indexer heads"),
+        head_dim=f.integer("index_head_dim", purpose="the width of an indexer key, cached beside the latent"),
+        top_k=f.integer("index_topk", purpose="how many cached tokens a query reads"),
+    )
+
+
+def expert_layers(f: Fields) -> list[bool]:
+    """Which layers have experts: from ``first_k_dense_replace`` on, every ``moe_layer_freq``-th, or as listed."""
+    count = num_layers(f)
+    listed = f.items("mlp_layer_types", length=count)
+    if listed is not None:
+        for index, entry in enumerate(listed):
+            if entry not in ("dense", "sparse", "moe"):
+                raise f.fail(f"mlp_layer_types[{index}]", entry, "is neither dense nor sparse", "write one of the two")
+        return [entry != "dense" for entry in listed]
+    first = f.integer("first_k_dense_replace", default=0, minimum=0, purpose="the number of leading dense layers")
+    if first > count:
+        raise ConfigError(
+            f"{f.path}first_k_dense_replace={first} exceeds num_hidden_layers={count}; "
+            "dense layers are part of the layers: lower the first or raise the second"
+        )
+    every = f.integer("moe_layer_freq", default=1, purpose="every how many layers one has experts")
+    return [index >= first and index % every == 0 for index in range(count)]
+
+
+def deepseek_mlps(f: Fields) -> list[MlpKind]:
+    """Dense MLPs first, then routed experts beside shared ones."""
+    sparse = expert_layers(f)
+    shared = f.integer("n_shared_experts", default=0, minimum=0, purpose="the number of shared experts")
+    experts = None
+    if any(sparse):
+        width = f.integer("moe_intermediate_size")
+        experts = moe(f, width=width, shared=shared * width)
+    dense = None if all(sparse) else mlp(f)
+    return [experts if has else dense for has in sparse]  # type: ignore[misc]  # each list entry has its part
+
+
+def assemble(f: Fields, attention: LatentAttention) -> ModelSpec:
+    """One attention for all layers over the layers' own MLPs."""
+    made: dict[int, Layer] = {}
+    layers = []
+    for part in deepseek_mlps(f):
+        if id(part) not in made:
+            made[id(part)] = Layer(mixer=attention, mlp=part, norm_params=2 * hidden_size(f))
+        layers.append(made[id(part)])
+    return decoder(f, layers)
+
+
+def deepseek(f: Fields) -> ModelSpec:
+    """DeepSeek-V2, V3, R1 and Kimi K2. Sources: arXiv:2405.04434, section 2; arXiv:2412.19437, section 4.2."""
+    return assemble(f, latent_attention(f))
+
+
+def deepseek_sparse(f: Fields) -> ModelSpec:
+    """DeepSeek-V3.2 and GLM-5: an indexer on every layer picks the cached tokens that are read."""
+    return assemble(f, latent_attention(f, indexer=read_indexer(f)))

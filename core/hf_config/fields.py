@@ -1,0 +1,180 @@
+"""Typed reading of a ``config.json``: the right type and range, or a sentence with field, value, rule and way out.
+
+One quantity has many names (``n_embd``, ``d_model``, ``hidden_size``), so :data:`NAMES` lists them in the order in
+which they are tried, together with what the number is for and the range that a real model can have.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from core.hf_config.errors import ConfigError
+
+WIDTH, HEADS, COUNT = 10_000_000, 100_000, 100_000  # far above any published model; refuse typing errors such as 1e30
+
+
+class Quantity(NamedTuple):
+    """What a number is for, the largest value taken as real, and its other names."""
+
+    purpose: str
+    maximum: int
+    aliases: tuple[str, ...] = ()
+
+
+NAMES: dict[str, Quantity] = {
+    "hidden_size": Quantity("the width of the residual stream", WIDTH, ("n_embd", "d_model", "model_dim")),
+    "num_hidden_layers": Quantity("the number of layers", 4096, ("n_layer", "n_layers", "num_layers")),
+    "num_attention_heads": Quantity("the number of query heads", HEADS, ("n_head", "n_heads", "num_heads")),
+    "num_key_value_heads": Quantity(
+        "the number of key/value heads, which sets the KV cache", HEADS, ("num_kv_heads", "n_head_kv", "kv_n_heads")
+    ),
+    "head_dim": Quantity("the width of one attention head", WIDTH, ("attention_head_dim", "kv_channels")),
+    "intermediate_size": Quantity(
+        "the width of the MLP", WIDTH, ("ffn_hidden_size", "n_inner", "ffn_dim", "ffn_dim_size")
+    ),
+    "vocab_size": Quantity("the rows of the embedding and of the output head", WIDTH, ("padded_vocab_size",)),
+    "max_position_embeddings": Quantity(
+        "the longest sequence", 10**9, ("n_positions", "max_sequence_length", "max_seq_len", "seq_length", "n_ctx")
+    ),
+    "num_experts": Quantity(
+        "the number of routed experts of a layer",
+        COUNT,
+        ("num_local_experts", "n_routed_experts", "moe_num_experts", "num_moe_experts"),
+    ),
+    "num_experts_per_tok": Quantity(
+        "how many routed experts a token uses",
+        COUNT,
+        ("num_experts_per_token", "experts_per_token", "top_k_experts", "moe_topk", "moe_top_k", "moe_k"),
+    ),
+    "moe_intermediate_size": Quantity("the width of one routed expert", WIDTH, ("expert_ffn_hidden_size",)),
+    "sliding_window": Quantity("the tokens that a sliding layer can see", 10**9, ("sliding_window_size",)),
+}
+
+
+def show(value: object) -> str:
+    """A value as JSON would write it, cut to a readable length."""
+    try:
+        text = json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        text = repr(type(value).__name__)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+@dataclass
+class Fields:
+    """A config and what was said while it was read. ``None`` counts as absent, as in the files of the hub."""
+
+    raw: Mapping[str, Any]
+    path: str = ""  # "text_config." where the language model lies deeper
+    outer: Mapping[str, Any] = field(default_factory=dict)  # the whole file, for what is only said on top
+    notes: list[str] = field(default_factory=list)
+    family: str = ""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    def with_defaults(self, family: str, **defaults: Any) -> Fields:
+        """Name the family, and the values that its files leave out since its software fills them in."""
+        self.family, self.defaults = family, defaults
+        return self
+
+    def note(self, sentence: str) -> None:
+        """Keep a plain sentence for :attr:`core.model_spec.ModelSpec.notes`, once."""
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+
+    def find(self, name: str) -> tuple[str, Any]:
+        """The name under which a quantity stands in the file, and its value; ``(name, None)`` where it is absent."""
+        quantity = NAMES.get(name)
+        for candidate in (name, *(quantity.aliases if quantity else ())):
+            if self.raw.get(candidate) is not None:
+                return candidate, self.raw[candidate]
+        if name in self.defaults:
+            value = self.defaults[name]
+            self.note(f"The config does not give {name}; {show(value)} is what {self.family} uses then.")
+            return name, value
+        return name, None
+
+    def has(self, name: str) -> bool:
+        """Whether a quantity is given, under any of its names."""
+        return self.find(name)[1] is not None
+
+    def fail(self, name: str, value: object, rule: str, way_out: str) -> ConfigError:
+        """The refusal of one field, ready to raise."""
+        return ConfigError(f"{self.path}{name}={show(value)} {rule}; {way_out}")
+
+    def missing(self, name: str, purpose: str) -> ConfigError:
+        """The refusal for an absent field, ready to raise."""
+        aliases = NAMES[name].aliases if name in NAMES else ()
+        also = f" (also accepted: {', '.join(aliases)})" if aliases else ""
+        return ConfigError(f"{self.path}{name} is missing: {purpose}; add it to the config{also}")
+
+    def integer(self, name: str, *, default: int | None = None, minimum: int = 1, purpose: str = "") -> int:
+        """A whole number in its range; ``default`` where the file leaves it out.
+
+        Raises:
+            ConfigError: absent without a default, of another type, or out of range.
+        """
+        quantity = NAMES.get(name, Quantity(purpose or "a size of the model", WIDTH))
+        purpose = purpose or quantity.purpose
+        found, value = self.find(name)
+        if value is None:
+            if default is None:
+                raise self.missing(name, purpose)
+            return default
+        return self.whole(found, value, purpose=purpose, minimum=minimum, maximum=quantity.maximum)
+
+    def whole(self, name: str, value: Any, *, purpose: str, minimum: int = 1, maximum: int = WIDTH) -> int:
+        """``value`` as a whole number in a range; 4096.0 is one, true and "4096" are not."""
+        way_out = f"it is {purpose}: give a whole number from {minimum} to {maximum}"
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not math.isfinite(value) or value != int(value):
+            raise self.fail(name, value, "is not a whole number", way_out)
+        if not minimum <= value <= maximum:
+            raise self.fail(name, value, "is out of range", way_out)
+        return int(value)
+
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """A yes/no field. Raises ConfigError for any other type."""
+        value = self.find(name)[1]
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise self.fail(name, value, "is neither true nor false", "write true or false")
+        return value
+
+    def text(self, name: str, *, default: str = "") -> str:
+        """A string field. Raises ConfigError for any other type."""
+        value = self.find(name)[1]
+        if value is None:
+            return default
+        if not isinstance(value, str):
+            raise self.fail(name, value, "is not a text", "write it in quotes")
+        return value
+
+    def items(self, name: str, *, length: int | None = None, of: str = "num_hidden_layers") -> list[Any] | None:
+        """A list field, or None where absent; ``length`` is what ``of`` says it must have.
+
+        Raises:
+            ConfigError: not a list, or of another length.
+        """
+        value = self.find(name)[1]
+        if value is None:
+            return None
+        if not isinstance(value, list | tuple):
+            raise self.fail(name, value, "is not a list", "write a list with one entry a layer")
+        if length is not None and len(value) != length:
+            rule = f"has {len(value)} entries but {of}={length}"
+            raise self.fail(name, list(value), rule, f"give {length} entries or change {of}")
+        return list(value)
+
+    def section(self, name: str) -> Fields | None:
+        """A nested object as fields of its own, sharing the notes; None where absent."""
+        value = self.find(name)[1]
+        if value is None:
+            return None
+        if not isinstance(value, Mapping):
+            raise self.fail(name, value, "is not an object", "write it as {...}")
+        return Fields(value, path=f"{self.path}{name}.", outer=self.outer, notes=self.notes, family=self.family)

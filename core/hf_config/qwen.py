@@ -1,0 +1,71 @@
+"""Qwen 2 to 3, dense and with experts, and the language part of their vision models."""
+
+from __future__ import annotations
+
+from core.hf_config.fields import Fields
+from core.hf_config.parts import by_window, decoder, gqa, hidden_size, mlp, moe, num_layers, window_size, windows
+from core.model_spec import Attention, Layer, ModelSpec
+
+
+def _windows(f: Fields) -> list[int | None]:
+    """``layer_types``, or the older rule: with ``use_sliding_window``, layers from ``max_window_layers`` on slide."""
+    if f.has("layer_types") or not f.flag("use_sliding_window") or not f.has("sliding_window"):
+        return windows(f)
+    first = f.integer("max_window_layers", minimum=0, purpose="the number of layers before the first sliding one")
+    window = window_size(f)
+    return [window if index >= first else None for index in range(num_layers(f))]
+
+
+def qwen2(f: Fields) -> ModelSpec:
+    """Qwen2 and 2.5: biases on queries, keys and values only. Source: arXiv:2407.10671, section 2.2."""
+    layers = by_window(f, gqa(f, qkv_bias=True), _windows(f), mlp=mlp(f), norm_params=2 * hidden_size(f))
+    return decoder(f, layers)
+
+
+def _qwen3_attention(f: Fields) -> Attention:
+    bias = f.flag("attention_bias")
+    return gqa(f, qk_norm="head", qkv_bias=bias, output_bias=bias)
+
+
+def qwen3(f: Fields) -> ModelSpec:
+    """Qwen3: no biases, a norm on each query and key head. Source: arXiv:2505.09388, section 2."""
+    layers = by_window(f, _qwen3_attention(f), _windows(f), mlp=mlp(f), norm_params=2 * hidden_size(f))
+    return decoder(f, layers)
+
+
+def dense_layers(f: Fields) -> set[int]:
+    """Layers without experts: those listed, and those between the multiples of ``decoder_sparse_step``."""
+    listed = f.items("mlp_only_layers") or []
+    step = f.integer("decoder_sparse_step", default=1, purpose="every how many layers one has experts")
+    for index, layer in enumerate(listed):
+        f.whole(f"mlp_only_layers[{index}]", layer, purpose="a layer's index", minimum=0, maximum=num_layers(f) - 1)
+    return {layer for layer in range(num_layers(f)) if layer in listed or (layer + 1) % step}
+
+
+def mix(f: Fields, attention: Attention, expert_layer: Layer, *, tie_default: bool = False) -> ModelSpec:
+    """Layers with experts, except the dense ones."""
+    dense = dense_layers(f)
+    plain = expert_layer.model_copy(update={"mlp": mlp(f)}) if dense else expert_layer
+    base = [plain if index in dense else expert_layer for index in range(num_layers(f))]
+    made: dict[tuple[int, int | None], Layer] = {}
+    layers = []
+    for layer, window in zip(base, _windows(f), strict=True):
+        key = (id(layer), window)
+        if key not in made:
+            mixer = attention.model_copy(update={"window": window})
+            made[key] = layer.model_copy(update={"mixer": mixer})
+        layers.append(made[key])
+    return decoder(f, layers, tie_default=tie_default)
+
+
+def qwen2_moe(f: Fields) -> ModelSpec:
+    """Qwen1.5-MoE and Qwen2-57B-A14B: routed experts beside one gated shared expert."""
+    shared = f.integer("shared_expert_intermediate_size", purpose="the width of the shared expert")
+    experts = moe(f, shared=shared, shared_gate=True)
+    attention = gqa(f, qkv_bias=f.flag("qkv_bias", default=True))
+    return mix(f, attention, Layer(mlp=experts, norm_params=2 * hidden_size(f)))
+
+
+def qwen3_moe(f: Fields) -> ModelSpec:
+    """Qwen3-30B-A3B, 235B-A22B and Coder: no shared expert. Source: arXiv:2505.09388, table 2."""
+    return mix(f, _qwen3_attention(f), Layer(mlp=moe(f), norm_params=2 * hidden_size(f)))
