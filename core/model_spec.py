@@ -11,7 +11,15 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveInt,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 Term = tuple[str, NonNegativeInt]  # what some parameters are, and how many
 
@@ -24,6 +32,12 @@ class Spec(BaseModel):
     """Frozen, strict about unknown fields, hashable: equal parts of a model are counted once."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_serializer(mode="wrap")
+    def _keep_kind(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A part's kind is written even where defaults are left out: it says which part to read back."""
+        kind = getattr(self, "kind", None)
+        return ({"kind": kind} if kind else {}) | dump(self)
 
 
 class Indexer(Spec):

@@ -1,0 +1,15 @@
+"""Ridgepoint: practise one interview question about large-scale LLM training and inference, with numbers that hold."""
+
+import streamlit as st
+
+from pages._ui import registry, server, settings, state, static_files
+
+st.set_page_config(page_title="Ridgepoint", page_icon="assets/icon.png", layout="wide")
+static_files.ensure_static()
+server.tune_server()
+page = st.navigation(registry.pages(), position="top")
+settings.load()
+state.open_address(page.url_path)
+page.run()
+state.write_address()
+settings.keep()

@@ -1,0 +1,226 @@
+"""Which layouts of a model over GPUs can run at all: each rule once, on numbers or on columns, with its reason in words.
+
+A rule answers with a mask, so the same rule refuses one typed value beside its field and prunes a million-row plan.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.model_spec import Attention, ModelSpec
+
+Columns = Mapping[str, ArrayLike]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One refused value: what it is, which rule it breaks, and a way out."""
+
+    field: str
+    value: object
+    rule: str
+    way_out: str
+
+    @property
+    def sentence(self) -> str:
+        """The refusal as one or two plain sentences."""
+        return f"{label(self.field)} is {shown(self.value)}: {self.rule}. {self.way_out}"
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A rule over columns. ``rule`` and ``way_out`` put one row's values into words."""
+
+    field: str
+    holds: Callable[[ModelSpec, Columns], Mask]
+    rule: Callable[[ModelSpec, Mapping[str, Any]], str]
+    way_out: Callable[[ModelSpec, Mapping[str, Any]], str]
+
+
+LABELS: dict[str, str] = {
+    "data_parallel": "Data-parallel ranks",
+    "tensor_parallel": "Tensor parallel",
+    "pipeline_parallel": "Pipeline stages",
+    "context_parallel": "Context parallel",
+    "expert_parallel": "Expert parallel",
+    "sequence_parallel": "Sequence parallel",
+    "virtual_stages": "Virtual stages",
+    "zero_stage": "ZeRO stage",
+    "recipe": "Optimizer recipe",
+    "offload": "CPU offload",
+    "micro_batch_size": "Micro-batch size",
+    "num_micro_batches": "Micro-batches a step",
+    "seq_len": "Sequence length",
+    "recompute": "Recompute",
+    "fused_attention": "Fused attention",
+    "serving_tensor_parallel": "Tensor parallel for serving",
+    "weight_dtype": "Weight format",
+    "kv_dtype": "KV cache format",
+    "context_len": "Context length",
+    "batch": "Concurrent requests",
+    "memory_fraction": "Memory the engine may use",
+}
+
+
+def label(field: str) -> str:
+    """The words that a page writes beside a field."""
+    return LABELS.get(field, field.replace("_", " ").capitalize())
+
+
+def shown(value: object) -> str:
+    """A value as a sentence shows it, cut short where it is long."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, int):
+        return f"{value:,}"
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def heads_to_split(model: ModelSpec) -> int:
+    """Greatest common divisor of the head counts of all mixers: tensor parallel must divide it. [heads]"""
+    counts = [
+        count
+        for mixer in model.mixers
+        for name in ("num_heads", "num_key_heads", "num_value_heads")
+        if (count := getattr(mixer, name, None)) is not None
+    ]
+    return math.gcd(*counts) if counts else model.hidden_size
+
+
+def kv_head_counts(model: ModelSpec) -> tuple[int, ...]:
+    """The distinct numbers of KV heads among attention layers that keep a cache. [heads]"""
+    return tuple(sorted({m.num_kv_heads for m in model.mixers if isinstance(m, Attention) and not m.shares_kv}))
+
+
+def tensor_parallel_choices(model: ModelSpec) -> list[int]:
+    """Every tensor-parallel degree that splits all heads of the model evenly. [GPUs]"""
+    heads = heads_to_split(model)
+    return [
+        degree
+        for degree in range(1, min(heads, 1024) + 1)
+        if heads % degree == 0 and all(kv % degree == 0 or degree % kv == 0 for kv in kv_head_counts(model))
+    ]
+
+
+def expert_parallel_choices(model: ModelSpec, ranks: int) -> list[int]:
+    """Degrees that divide both the experts and the ranks that may share them. [GPUs]"""
+    limit = math.gcd(model.num_experts, ranks) if model.num_experts else 1
+    return [degree for degree in range(1, limit + 1) if limit % degree == 0]
+
+
+def _divides(whole: ArrayLike, part: ArrayLike) -> Mask:
+    return np.asarray(whole) % np.asarray(part) == 0
+
+
+def _splits_kv_heads(model: ModelSpec, degree: ArrayLike) -> Mask:
+    ok = np.ones(np.shape(degree), dtype=np.bool_)
+    for kv in kv_head_counts(model):
+        ok &= _divides(kv, degree) | _divides(degree, kv)
+    return ok
+
+
+def _expert_ranks(columns: Columns) -> NDArray[Any]:
+    return np.asarray(columns["data_parallel"]) * columns["context_parallel"] * columns["tensor_parallel"]
+
+
+def _choose(choices: list[int]) -> str:
+    few = choices if len(choices) <= 12 else [*choices[:11], choices[-1]]
+    return "Choose " + (f"{few[0]}." if len(few) == 1 else f"one of {', '.join(map(str, few))}.")
+
+
+CONSTRAINTS: tuple[Constraint, ...] = (
+    Constraint(
+        "tensor_parallel",
+        lambda m, c: _divides(heads_to_split(m), c["tensor_parallel"]) & _splits_kv_heads(m, c["tensor_parallel"]),
+        lambda m, c: (
+            f"it must divide the {heads_to_split(m)} heads of {m.name}"
+            + (
+                f" and share its {' or '.join(map(str, kv_head_counts(m)))} KV heads evenly"
+                if kv_head_counts(m)
+                else ""
+            )
+        ),
+        lambda m, c: _choose(tensor_parallel_choices(m)),
+    ),
+    Constraint(
+        "pipeline_parallel",
+        lambda m, c: np.asarray(c["pipeline_parallel"]) * c["virtual_stages"] <= m.num_layers,
+        lambda m, c: f"each stage needs a layer of its own, and {m.name} has {m.num_layers}",
+        lambda m, c: f"Choose at most {m.num_layers // int(c['virtual_stages'])}.",
+    ),
+    Constraint(
+        "virtual_stages",
+        lambda m, c: (np.asarray(c["virtual_stages"]) == 1) | (np.asarray(c["pipeline_parallel"]) > 1),
+        lambda m, c: "interleaving needs a pipeline of two stages or more",
+        lambda m, c: "Choose 1, or raise the pipeline stages.",
+    ),
+    Constraint(
+        "context_parallel",
+        lambda m, c: _divides(c["seq_len"], c["context_parallel"]),
+        lambda m, c: f"it must divide the sequence length {int(c['seq_len']):,}",
+        lambda m, c: _choose([d for d in range(1, min(int(c["seq_len"]), 4096) + 1) if int(c["seq_len"]) % d == 0]),
+    ),
+    Constraint(
+        "sequence_parallel",
+        lambda m, c: ~np.asarray(c["sequence_parallel"], dtype=np.bool_) | (np.asarray(c["tensor_parallel"]) > 1),
+        lambda m, c: "it splits along the tensor-parallel ranks, and there is only one",
+        lambda m, c: "Turn it off, or raise tensor parallel.",
+    ),
+    Constraint(
+        "expert_parallel",
+        lambda m, c: (
+            (np.asarray(c["expert_parallel"]) == 1)
+            if not m.num_experts
+            else _divides(m.num_experts, c["expert_parallel"]) & _divides(_expert_ranks(c), c["expert_parallel"])
+        ),
+        lambda m, c: (
+            f"it must divide the {m.num_experts} experts of {m.name} and the {int(_expert_ranks(c)):,} ranks"
+            " (data x context x tensor) that share them"
+            if m.num_experts
+            else f"{m.name} has no experts to spread"
+        ),
+        lambda m, c: _choose(expert_parallel_choices(m, int(_expert_ranks(c)))),
+    ),
+    Constraint(
+        "offload",
+        lambda m, c: (np.asarray(c["offload"]) == "none") | (np.asarray(c["zero_stage"]) >= 1),
+        lambda m, c: "moving states to the host builds on a sharded optimizer",
+        lambda m, c: "Choose ZeRO stage 1 or higher, or no offload.",
+    ),
+    Constraint(
+        "offload",
+        lambda m, c: (np.asarray(c["offload"]) != "optimizer+parameters") | (np.asarray(c["zero_stage"]) == 3),
+        lambda m, c: "parameters can leave the GPU only where they are sharded",
+        lambda m, c: "Choose ZeRO stage 3, or offload the optimizer alone.",
+    ),
+)
+
+
+def broken(model: ModelSpec, columns: Columns) -> list[tuple[Constraint, Mask]]:
+    """Each constraint with the mask of rows that break it; masks have the broadcast shape of the columns it reads."""
+    return [(constraint, ~np.asarray(constraint.holds(model, columns))) for constraint in CONSTRAINTS]
+
+
+def feasible(model: ModelSpec, columns: Columns) -> Mask:
+    """Rows that break no constraint. Columns of shape (N,), or scalars, give (N,)."""
+    mask: Mask = np.asarray(True)
+    for _, bad in broken(model, columns):
+        mask = mask & ~bad
+    return mask
+
+
+def problems(model: ModelSpec, values: Mapping[str, Any]) -> list[Problem]:
+    """The constraints that one layout breaks, as sentences. ``values`` holds scalars."""
+    return [
+        Problem(c.field, values[c.field], c.rule(model, values), c.way_out(model, values))
+        for c, bad in broken(model, values)
+        if bool(bad)
+    ]

@@ -1,0 +1,63 @@
+"""One control a scenario field: it shows the field, hands each change to the scenario, and says beside itself what was refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from core import constraints
+from core.scenario import FIELDS, Choice, WholeNumber, field_values
+from pages._ui import state
+from pages._ui.words import plain
+
+OPTION_WORDS: Mapping[str, Mapping[object, str]] = {
+    "recipe": {
+        "adam": "Adam, mixed precision (16 B)",
+        "adam-fp32-grads": "Adam, fp32 gradients (18 B)",
+        "adam-8bit": "Adam, 8-bit states",
+        "adam-bf16": "Adam, all bf16 (8 B)",
+        "adam-fp32": "Adam, all fp32 (16 B)",
+        "sgd-momentum": "SGD with momentum (12 B)",
+    },
+    "offload": {"none": "none", "optimizer": "optimizer", "optimizer+parameters": "optimizer and parameters"},
+    "zero_stage": {0: "0: copies", 1: "1: optimizer", 2: "2: + gradients", 3: "3: + weights"},
+}
+
+
+def field_control(field: str, *, topic: str, help: str | None = None) -> None:
+    """The control of one field, with its refusal under it. Its key is ``<topic>.<field>``."""
+    key, kind = f"{topic}.{field}", FIELDS[field]
+    refused = state.problem_of(field)
+    value = field_values(state.current())[field]
+    # A refused value stays in its box, so that it can be corrected instead of typed again.
+    if refused is None or key not in st.session_state:
+        st.session_state[key] = value
+    label = constraints.label(field)
+    words = OPTION_WORDS.get(field, {})
+
+    def say(option: object) -> str:
+        return words.get(option, str(option))
+
+    if kind is bool:
+        st.toggle(label, key=key, help=help, on_change=_commit, args=(field, key))
+    elif isinstance(kind, Choice):
+        st.selectbox(label, kind.options, format_func=say, key=key, help=help, on_change=_commit, args=(field, key))
+    elif field in OPTION_WORDS and isinstance(kind, WholeNumber):
+        options = range(kind.low, kind.high + 1)
+        st.selectbox(label, options, format_func=say, key=key, help=help, on_change=_commit, args=(field, key))
+    elif isinstance(kind, WholeNumber):
+        st.number_input(label, step=1, key=key, help=help, on_change=_commit, args=(field, key))
+    else:
+        st.slider(label, 0.05, 1.0, step=0.05, key=key, help=help, on_change=_commit, args=(field, key))
+    if refused:
+        refusal(refused.sentence)
+
+
+def refusal(sentence: str) -> None:
+    """One refused value in words, beside its field."""
+    st.markdown(f":red[:material/error: {plain(sentence)}]")
+
+
+def _commit(field: str, key: str) -> None:
+    state.change(**{field: st.session_state[key]})

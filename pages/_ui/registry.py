@@ -1,0 +1,78 @@
+"""Every page once: its script, its address, its title and icon, and for the five steps what they are about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+PAGES = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One page of the app."""
+
+    script: str  # below pages/
+    title: str
+    url_path: str
+    icon: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One of the five steps; ``url_path`` is None while its page is still to come."""
+
+    number: int
+    title: str
+    limit: str
+    question: str
+    url_path: str | None
+
+
+ENTRIES = (
+    Entry("start/home.py", "Home", "", ":material/home:"),
+    Entry("steps/partition.py", "2 Partition", "partition", ":material/grid_view:"),
+    Entry("start/settings.py", "Settings", "settings", ":material/settings:"),
+)
+
+STEPS = (
+    Step(1, "Find the bottleneck", "all four limits", "Which limit binds? Measure before you change anything.", None),
+    Step(2, "Partition", "memory capacity", "Split the model states until they fit.", "partition"),
+    Step(3, "Cut communication", "communication", "Move fewer bytes between GPUs, or hide them.", None),
+    Step(4, "Tile attention", "memory bandwidth", "Keep the score matrix inside the chip.", None),
+    Step(
+        5,
+        "Raise the batch",
+        "capacity and bandwidth",
+        "The KV cache caps the batch; the batch makes the throughput.",
+        None,
+    ),
+)
+
+
+@lru_cache(maxsize=1)
+def _paths() -> dict[str, str]:
+    return {entry.url_path: str(PAGES / entry.script) for entry in ENTRIES}
+
+
+def pages() -> list[StreamlitPage]:
+    """The pages in the order of the navigation; the first is the one that opens at the root."""
+    return [
+        st.Page(
+            _paths()[entry.url_path],
+            title=entry.title,
+            icon=entry.icon,
+            url_path=entry.url_path or None,
+            default=not entry.url_path,
+        )
+        for entry in ENTRIES
+    ]
+
+
+def path_of(url_path: str) -> str:
+    """The script of a page, as ``st.page_link`` and ``st.switch_page`` take it."""
+    return _paths()[url_path]

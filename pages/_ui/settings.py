@@ -1,0 +1,50 @@
+"""Two wishes of the reader: GB or GiB, and predictions on or off. Kept in a cookie, so that the next visit has them too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, cast
+from urllib.parse import parse_qsl, urlencode
+
+import streamlit as st
+
+Unit = Literal["GB", "GiB"]
+COOKIE = "ridgepoint_settings"
+_UNIT, _PREDICT = "settings.unit", "settings.predictions"
+_JS = (Path(__file__).parents[2] / "assets" / "remember.js").read_text(encoding="utf-8")
+_remember = st.components.v2.component("remember", js=_JS)
+
+
+def load() -> None:
+    """Once a session: take the wishes from the cookie, if it holds any."""
+    if _UNIT in st.session_state:
+        return
+    kept = dict(parse_qsl(st.context.cookies.get(COOKIE, "")))
+    st.session_state[_UNIT] = "GiB" if kept.get("unit") == "GiB" else "GB"
+    st.session_state[_PREDICT] = kept.get("predictions") != "off"
+
+
+def unit() -> Unit:
+    """The family of units for memory: decimal GB or binary GiB."""
+    return cast(Unit, st.session_state.get(_UNIT, "GB"))
+
+
+def predictions_on() -> bool:
+    """Whether pages ask for a prediction before they show a result."""
+    return bool(st.session_state.get(_PREDICT, True))
+
+
+def choose(*, unit: str | None = None, predictions: bool | None = None) -> None:
+    """Change a wish now and remember it in the browser."""
+    if unit is not None:
+        st.session_state[_UNIT] = unit
+    if predictions is not None:
+        st.session_state[_PREDICT] = predictions
+    st.session_state["settings.to_keep"] = True
+
+
+def keep() -> None:
+    """Write the cookie, in the run after a wish was changed."""
+    if st.session_state.get("settings.to_keep"):
+        value = urlencode({"unit": unit(), "predictions": "on" if predictions_on() else "off"})
+        _remember(key="settings.remember", data={"name": COOKIE, "value": value})
