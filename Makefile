@@ -14,20 +14,27 @@ DEV_STAMP := $(VENV)/.dev-$(call checksum,requirements.txt requirements-dev.txt)
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-# $(call need,CHECK,DEBIAN PACKAGE,SENTENCE): passes when CHECK does; root on Debian installs the package, others read the sentence.
+# $(call need,CHECK,PACKAGES,SENTENCE): passes when CHECK does; root on Debian installs the packages, others read it.
 define need
 if ! { $(1); } >/dev/null 2>&1; then \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "Installing Debian's $(2) ..."; \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(2) >/dev/null; \
+		apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(2) >/dev/null; \
 	fi; \
 	{ $(1); } >/dev/null 2>&1 || { echo "$(3)" >&2; exit 1; }; \
 fi
 endef
 
 HAS_CHROMIUM := command -v "$${CHROMIUM:-chromium}" || command -v chromium-browser || command -v google-chrome
+NO_CHROMIUM := The browser tests need Chromium. Debian: apt-get install chromium. Or set CHROMIUM=/path/to/chromium.
+NO_DRIVER := Playwright does not start: see $(BIN)/python -m playwright --version. Debian: apt-get install libatomic1.
+NO_ENSUREPIP = $(PYTHON) cannot make an environment: it has no ensurepip. Debian: apt-get install python3-venv. \
+	Or set PYTHON=/path/to/python3.12.
+NO_PYTHON := Ridgepoint needs Python 3.11 or newer. Debian: apt-get install python3 python3-venv. \
+	Or set PYTHON=/path/to/python3.12.
 
-.PHONY: help run test lint bench chromium
+.PHONY: help run test lint bench browser
 
 help:
 	@sed -n '1,2s/^# //p' Makefile
@@ -36,7 +43,7 @@ run: $(RUN_STAMP)
 	@echo "Ridgepoint: http://localhost:$(PORT) (Ctrl+C stops it)"
 	@exec $(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.headless true
 
-test: lint chromium
+test: lint browser
 	$(BIN)/python -m pytest
 
 lint: $(DEV_STAMP)
@@ -45,16 +52,16 @@ lint: $(DEV_STAMP)
 	$(BIN)/mypy --strict core
 	$(BIN)/python -m pytest tests/test_architecture.py
 
-bench: $(DEV_STAMP) chromium
+bench: $(DEV_STAMP) browser
 	$(BIN)/python -m tests.benchmarks
 
-chromium:
-	@$(call need,$(HAS_CHROMIUM),chromium,The browser tests need Chromium. Debian: apt-get install chromium. Or set CHROMIUM=/path/to/chromium.)
+browser: $(DEV_STAMP)
+	@$(call need,$(HAS_CHROMIUM),chromium fonts-liberation,$(NO_CHROMIUM))
+	@$(call need,$(BIN)/python -m playwright --version,libatomic1,$(NO_DRIVER))
 
 $(VENV_STAMP):
-	@[ -n "$(PYTHON)" ] || { echo "Ridgepoint needs Python 3.11 or newer. Debian: apt-get install python3 python3-venv. Or set PYTHON=/path/to/python3.12." >&2; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Ridgepoint needs Python 3.11 or newer; $(PYTHON) is not. Set PYTHON=/path/to/python3.12." >&2; exit 1; }
-	@$(call need,$(PYTHON) -c 'import ensurepip',python3-venv,$(PYTHON) cannot make an environment: its ensurepip is missing. Debian: apt-get install python3-venv. Or set PYTHON=/path/to/python3.12.)
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "$(NO_PYTHON)" >&2; exit 1; }
+	@$(call need,$(PYTHON) -c 'import ensurepip',python3-venv,$(NO_ENSUREPIP))
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
