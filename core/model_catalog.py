@@ -52,13 +52,13 @@ class ModelCatalog(Mapping[str, ModelSpec]):
     """Models by id, each read when it is first asked for. Aliases resolve but are not listed."""
 
     def __init__(self, rows: tuple[dict[str, Any], ...]) -> None:
-        self._rows = {row["id"]: row for row in rows}
-        self._aliases = {alias: row["id"] for row in rows for alias in row.get("aliases", ())}
+        self._rows: dict[str, dict[str, Any]] = {row["id"]: row for row in rows}
+        self._aliases: dict[str, str] = {alias: row["id"] for row in rows for alias in row.get("aliases", ())}
         self._models: dict[str, ModelSpec] = {}
 
     def canonical_id(self, model_id: str) -> str:
         """The id under which a model is listed. Raises KeyError for an unknown one."""
-        canonical = self._aliases.get(model_id, model_id)
+        canonical = self._aliases.get(model_id) or model_id
         if canonical not in self._rows:
             raise KeyError(model_id)
         return canonical

@@ -37,7 +37,8 @@ class Spec(BaseModel):
     def _keep_kind(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """A part's kind is written even where defaults are left out: it says which part to read back."""
         kind = getattr(self, "kind", None)
-        return ({"kind": kind} if kind else {}) | dump(self)
+        data: dict[str, Any] = dump(self)
+        return {"kind": kind, **data} if kind else data
 
 
 class Indexer(Spec):
@@ -206,6 +207,7 @@ class ModelSpec(Spec):
     tie_word_embeddings: bool
     max_position_embeddings: PositiveInt
     layers: tuple[Layer, ...] = Field(min_length=1, max_length=4096)
+    embedding_size: Width | None = None  # where the embedding is narrower than the residual stream
     position_embeddings: NonNegativeInt = 0  # rows of a learned position table
     position_embedding_size: NonNegativeInt | None = None
     lookup_tables: tuple[Term, ...] = ()  # further tables of which a token reads a few rows (per-layer embeddings)

@@ -102,7 +102,7 @@ def distinct_layers(model: ModelSpec) -> list[tuple[LayerParams, int]]:
 def count_params(model: ModelSpec) -> ParamCount:
     """Stored and active weights of a model; see :class:`ParamCount` for what each counts. [params]"""
     layers = distinct_layers(model)
-    embedding = model.vocab_size * model.hidden_size
+    embedding = model.vocab_size * (model.embedding_size or model.hidden_size)
     positions = model.position_embeddings * (model.position_embedding_size or model.hidden_size)
     tables = sum(params for _, params in model.lookup_tables)
     head_bias = model.vocab_size if model.lm_head_bias else 0

@@ -24,7 +24,8 @@ TELLTALES = (
     "hybrid_override_pattern", "hybrid_layer_pattern", "layers_block_type", "attn_layer_period", "attn_type_list",
     "block_configs", "compress_ratios", "linear_attn_config", "linear_num_value_heads", "full_attention_interval",
     "mamba_num_heads", "mamba_n_heads", "mamba_d_state", "ssm_state_size", "ssm_cfg", "state_size",
-    "time_mix_extra_dim", "cross_attention_layers", "num_kv_shared_layers", "attention_chunk_size", "lru_width", "index_topk",
+    "time_mix_extra_dim", "cross_attention_layers", "num_kv_shared_layers", "attention_chunk_size", "lru_width",
+    "index_topk", "conv_L_cache", "use_cla", "global_head_dim", "hc_mult",
 )  # fmt: skip
 
 

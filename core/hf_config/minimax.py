@@ -1,0 +1,56 @@
+"""MiniMax: Text-01 and M1 with seven lightning-attention layers to one of softmax attention; M2 with softmax only."""
+
+from __future__ import annotations
+
+from core.hf_config.errors import ConfigError
+from core.hf_config.fields import Fields, show
+from core.hf_config.parts import decoder, gqa, head_dim, hidden_size, layer_types, moe, num_layers, uniform
+from core.model_spec import Layer, LinearAttention, ModelSpec
+
+FULL, LINEAR = "full_attention", "linear_attention"
+
+
+def linear_layers(f: Fields) -> list[bool]:
+    """``layer_types``, or ``attn_type_list`` with 0 for lightning and 1 for softmax attention."""
+    types = layer_types(f, (FULL, LINEAR))
+    if types is not None:
+        return [kind == LINEAR for kind in types]
+    listed = f.items("attn_type_list", length=num_layers(f))
+    if listed is None:
+        raise f.missing("attn_type_list", "for each layer, 0 for lightning and 1 for softmax attention")
+    for index, entry in enumerate(listed):
+        if isinstance(entry, bool) or entry not in (0, 1):
+            raise ConfigError(
+                f"{f.path}attn_type_list[{index}]={show(entry)} is neither 0 (lightning) nor 1 (softmax attention)"
+            )
+    return [entry == 0 for entry in listed]
+
+
+def minimax(f: Fields) -> ModelSpec:
+    """MiniMax-Text-01 and M1. Source: MiniMax 2025, arXiv:2501.08313, section 2."""
+    heads = f.integer("num_attention_heads")
+    width = head_dim(f, heads)
+    lightning = LinearAttention(
+        rule="lightning",
+        num_key_heads=heads,
+        num_value_heads=heads,
+        key_head_dim=width,
+        value_head_dim=width,
+        conv_kernel=0,
+    )
+    shared = f.integer("shared_intermediate_size", default=0, minimum=0, purpose="the width of the shared expert")
+    experts = moe(f, width=f.integer("intermediate_size"), shared=shared)
+    made = {
+        True: Layer(mixer=lightning, mlp=experts, norm_params=2 * hidden_size(f)),
+        False: Layer(mixer=gqa(f), mlp=experts, norm_params=2 * hidden_size(f)),
+    }
+    return decoder(f, [made[linear] for linear in linear_layers(f)])
+
+
+def minimax_m2(f: Fields) -> ModelSpec:
+    """MiniMax-M2 and M2.5: one norm over all query heads and one over all key heads. Source: config.json of M2.5."""
+    norm = "width" if f.flag("use_qk_norm", default=True) else "none"
+    shared = f.integer("shared_intermediate_size", default=0, minimum=0, purpose="the width of the shared expert")
+    experts = moe(f, width=f.integer("intermediate_size"), shared=shared)
+    layer = Layer(mixer=gqa(f, qk_norm=norm), mlp=experts, norm_params=2 * hidden_size(f))
+    return decoder(f, uniform(f, layer))
