@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from core.checks import Floats, numbers, positive, whole
 
 MOST_TOKENS = 10**9  # the longest published context is ten million
-MOST_BYTES = 2.0**53  # whole numbers are exact up to here; 100,000 times the memory of a large cluster node
+MOST_BYTES = 2.0**53  # 9 PB, more than any node has; whole numbers are exact up to here
 
 
 def whole_pages(tokens: ArrayLike, page_tokens: ArrayLike) -> Floats:

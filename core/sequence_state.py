@@ -41,7 +41,7 @@ def state_parts(
 
     A linear attention head keeps one key_head_dim x value_head_dim matrix and a Mamba-2 head one head_dim x state_size,
     in fp32, as configs ask that name a format (``mamba_ssm_dtype``). The short convolution keeps its last kernel - 1
-    inputs: llama.cpp in fp32, vLLM in the model's 16 bits (``conv_dtype="bf16"``).
+    inputs: llama.cpp in fp32, vLLM in the model's 16 bits (``conv_dtype="bf16"``); transformers keeps one input more.
 
     Args:
         model: the model.
