@@ -53,15 +53,15 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def running_server(script: Path = APP, *flags: str, timeout_s: float = 60) -> Iterator[Server]:
-    """A new process that serves `script` on a free port, from the script's own folder, as `make run` does."""
+    """A new process that serves `script` on a free port, with the repository's configuration, as `make run` does."""
     port = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", script.name, "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", "--server.headless", "true", "--server.fileWatcherType", "none"]
     with tempfile.TemporaryDirectory() as folder:
         log_path = Path(folder) / "server.log"
         with log_path.open("wb") as log:
             process = subprocess.Popen(
-                [*command, *flags], cwd=script.parent, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+                [*command, *flags], cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
             )
         server = Server(f"http://127.0.0.1:{port}", process, log_path)
         try:
