@@ -29,7 +29,9 @@ def mlp_terms(mlp: Mlp | Moe, hidden_size: int) -> list[Term]:
     if mlp.shared_gate:
         terms.append(("gate of the shared experts", hidden_size))
     if mlp.expert_hidden_size:
-        terms.append(("projections into and out of the expert space", 2 * hidden_size * mlp.expert_hidden_size))
+        biases = hidden_size + mlp.expert_hidden_size if mlp.shared_bias else 0
+        both = 2 * hidden_size * mlp.expert_hidden_size + biases
+        terms.append(("projections into and out of the expert space", both))
         if mlp.latent_norm:
             terms.append(("norm of the expert space", mlp.expert_hidden_size))
     if mlp.parallel_dense:

@@ -90,6 +90,7 @@ class LatentAttention(Spec):
     output_gate: bool = False
     qkv_bias: bool = False
     indexer: Indexer | None = None
+    shared_top_k: PositiveInt | None = None  # reads the tokens that an earlier layer's indexer picked
 
 
 class CompressedAttention(Spec):
@@ -172,7 +173,7 @@ class Moe(Spec):
     router_bias: bool = False  # a trained bias; a balancing buffer is no parameter
     router_norm_params: NonNegativeInt = 0  # scales inside the router (Gemma 4)
     shared_intermediate_size: NonNegativeInt = 0  # all shared experts together
-    shared_bias: bool = False
+    shared_bias: bool = False  # also of the projections into and out of the expert space
     shared_gate: bool = False
     expert_hidden_size: Width | None = None  # experts work in a narrower space, with a projection in and out
     latent_norm: bool = False

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields
-from core.hf_config.parts import decoder, hidden_size, mlp, moe, num_layers
+from core.hf_config.parts import decoder, hidden_size, layer_types, mlp, moe, num_layers
 from core.model_spec import Indexer, LatentAttention, Layer, MlpKind, ModelSpec
 
 
@@ -54,7 +56,7 @@ def expert_layers(f: Fields) -> list[bool]:
 def deepseek_mlps(f: Fields) -> list[MlpKind]:
     """Dense MLPs first, then routed experts beside shared ones."""
     sparse = expert_layers(f)
-    shared = f.integer("n_shared_experts", default=0, minimum=0, purpose="the number of shared experts")
+    shared = f.integer("n_shared_experts", default=0, minimum=0)
     experts = None
     if any(sparse):
         width = f.integer("moe_intermediate_size")
@@ -63,22 +65,46 @@ def deepseek_mlps(f: Fields) -> list[MlpKind]:
     return [experts if has else dense for has in sparse]  # type: ignore[misc]  # each list entry has its part
 
 
-def assemble(f: Fields, attention: LatentAttention) -> ModelSpec:
-    """One attention for all layers over the layers' own MLPs."""
-    made: dict[int, Layer] = {}
+def assemble(f: Fields, attentions: Sequence[LatentAttention]) -> ModelSpec:
+    """Each layer's attention over its MLP; equal layers are one object."""
+    made: dict[tuple[int, int], Layer] = {}
     layers = []
-    for part in deepseek_mlps(f):
-        if id(part) not in made:
-            made[id(part)] = Layer(mixer=attention, mlp=part, norm_params=2 * hidden_size(f))
-        layers.append(made[id(part)])
+    for attention, part in zip(attentions, deepseek_mlps(f), strict=True):
+        key = (id(attention), id(part))
+        if key not in made:
+            made[key] = Layer(mixer=attention, mlp=part, norm_params=2 * hidden_size(f))
+        layers.append(made[key])
     return decoder(f, layers)
 
 
 def deepseek(f: Fields) -> ModelSpec:
     """DeepSeek-V2, V3, R1 and Kimi K2. Sources: arXiv:2405.04434, section 2; arXiv:2412.19437, section 4.2."""
-    return assemble(f, latent_attention(f))
+    layer_types(f, ("full_attention",))
+    return assemble(f, [latent_attention(f)] * num_layers(f))
+
+
+def shares_index(f: Fields) -> list[bool]:
+    """Layers that read the tokens which an earlier layer's indexer picked (GLM-5.1): listed, as letters, or by step."""
+    count = num_layers(f)
+    listed = f.items("indexer_types", length=count)
+    letters = f.find("index_topk_pattern")[1]
+    if listed is None and letters is not None:
+        listed = [{"F": "full", "S": "shared"}.get(letter, letter) for letter in f.text("index_topk_pattern")]
+        if len(listed) != count:
+            raise f.fail("index_topk_pattern", letters, f"has {len(listed)} letters", f"give {count}, one a layer")
+    if listed is not None:
+        for index, entry in enumerate(listed):
+            if entry not in ("full", "shared"):
+                raise f.fail(f"indexer_types[{index}]", entry, "is neither full nor shared", "write one of the two")
+        return [entry == "shared" for entry in listed]
+    every = f.integer("index_topk_freq", default=1, purpose="every how many layers one has an indexer of its own")
+    start = f.integer("index_skip_topk_offset", default=2, minimum=0, purpose="the layers before the first that shares")
+    return [max(index - start + 1, 0) % every != 0 for index in range(count)]
 
 
 def deepseek_sparse(f: Fields) -> ModelSpec:
-    """DeepSeek-V3.2 and GLM-5: an indexer on every layer picks the cached tokens that are read."""
-    return assemble(f, latent_attention(f, indexer=read_indexer(f)))
+    """DeepSeek-V3.2 and GLM-5: an indexer picks the cached tokens that are read."""
+    layer_types(f, ("full_attention", "indexed_attention"))
+    own = latent_attention(f, indexer=read_indexer(f))
+    shared = own.model_copy(update={"indexer": None, "shared_top_k": own.indexer and own.indexer.top_k})
+    return assemble(f, [shared if shares else own for shares in shares_index(f)])

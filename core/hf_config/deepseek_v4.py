@@ -51,7 +51,7 @@ def deepseek_v4(f: Fields) -> ModelSpec:
     if heads % groups:
         raise ConfigError(f"{f.path}o_groups={groups} does not divide num_attention_heads={heads}; choose a divisor")
     width = f.integer("moe_intermediate_size")
-    shared = f.integer("n_shared_experts", default=0, minimum=0, purpose="the number of shared experts")
+    shared = f.integer("n_shared_experts", default=0, minimum=0)
     experts = moe(f, width=width, shared=shared * width)
     made: dict[tuple[int, bool], Layer] = {}
     for ratio, indexed in dict.fromkeys(kinds):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields
 from core.hf_config.parts import decoder, gqa, hidden_size, mlp, moe, num_layers, uniform
@@ -24,7 +26,7 @@ def ernie_moe(f: Fields) -> ModelSpec:
     last = f.integer("moe_layer_end_index", default=-1, minimum=-1, purpose="the last layer with experts")
     every = f.integer("moe_layer_interval", default=1, purpose="every how many layers one has experts")
     last = count - 1 if last == -1 else last
-    shared = f.integer("moe_num_shared_experts", default=0, minimum=0, purpose="the number of shared experts")
+    shared = f.integer("n_shared_experts", default=0, minimum=0)
     width = f.integer("moe_intermediate_size")
     attention = gqa(f, qkv_bias=bias, output_bias=bias)
     # Here the balancing bias of the router is stored as a parameter.
@@ -52,11 +54,11 @@ def hunyuan_moe(f: Fields) -> ModelSpec:
     top_k = one_for_all(f, "num_experts_per_tok", "how many routed experts a token uses")
     wide = f.has("moe_intermediate_size")
     width = one_for_all(f, "moe_intermediate_size" if wide else "intermediate_size", "the width of one routed expert")
-    flat = Fields({**f.raw, "num_experts_per_tok": top_k}, path=f.path, outer=f.outer, notes=f.notes)
+    flat = replace(f, raw={**f.raw, "num_experts_per_tok": top_k})
     bias = f.flag("attention_bias")
     attention = gqa(
         f, qk_norm="head" if f.flag("use_qk_norm", default=True) else "none", qkv_bias=bias, output_bias=bias
     )
-    shared = one_for_all(f, "num_shared_expert", "the number of shared experts") if f.has("num_shared_expert") else 1
+    shared = one_for_all(f, "n_shared_experts", "the number of shared experts") if f.has("n_shared_experts") else 1
     experts = moe(flat, width=width, shared=shared * f.integer("intermediate_size"))
     return decoder(f, uniform(f, Layer(mixer=attention, mlp=experts, norm_params=2 * hidden_size(f))))

@@ -38,7 +38,9 @@ NAMES: dict[str, Quantity] = {
     ),
     "vocab_size": Quantity("the rows of the embedding and of the output head", WIDTH, ("padded_vocab_size",)),
     "max_position_embeddings": Quantity(
-        "the longest sequence", 10**9, ("n_positions", "max_sequence_length", "max_seq_len", "seq_length", "n_ctx")
+        "the longest sequence",
+        10**9,
+        ("n_positions", "max_sequence_length", "max_seq_len", "seq_length", "n_ctx", "model_max_length"),
     ),
     "num_experts": Quantity(
         "the number of routed experts of a layer",
@@ -49,6 +51,9 @@ NAMES: dict[str, Quantity] = {
         "how many routed experts a token uses",
         COUNT,
         ("num_experts_per_token", "experts_per_token", "top_k_experts", "moe_topk", "moe_top_k", "moe_k"),
+    ),
+    "n_shared_experts": Quantity(
+        "the number of shared experts", 1000, ("num_shared_experts", "num_shared_expert", "moe_num_shared_experts")
     ),
     "moe_intermediate_size": Quantity("the width of one routed expert", WIDTH, ("expert_ffn_hidden_size",)),
     "sliding_window": Quantity("the tokens that a sliding layer can see", 10**9, ("sliding_window_size",)),

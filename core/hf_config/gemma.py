@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from core.hf_config.fields import Fields
 from core.hf_config.parts import by_window, decoder, gqa, hidden_size, mlp, uniform, windows
-from core.model_spec import Layer, ModelSpec
+from core.model_spec import Attention, Layer, ModelSpec
+
+
+def _attention(f: Fields, *, qk_norm: str = "none") -> Attention:
+    bias = f.flag("attention_bias")
+    return gqa(f, qkv_bias=bias, output_bias=bias, qk_norm=qk_norm)
 
 
 def gemma(f: Fields) -> ModelSpec:
     """Gemma 1. Source: arXiv:2403.08295, table 1."""
-    layer = Layer(mixer=gqa(f), mlp=mlp(f), norm_params=2 * hidden_size(f))
+    layer = Layer(mixer=_attention(f), mlp=mlp(f), norm_params=2 * hidden_size(f))
     return decoder(f, uniform(f, layer), tie_default=True)
 
 
 def gemma2(f: Fields) -> ModelSpec:
     """Gemma 2: every second layer slides, the first one included. Source: arXiv:2408.00118, table 1."""
     f.with_defaults("Gemma 2", sliding_window=4096, max_position_embeddings=8192)
-    layers = by_window(f, gqa(f), windows(f, every=2), mlp=mlp(f), norm_params=4 * hidden_size(f))
+    layers = by_window(f, _attention(f), windows(f, every=2), mlp=mlp(f), norm_params=4 * hidden_size(f))
     return decoder(f, layers, tie_default=True)
 
 
@@ -35,6 +40,6 @@ def gemma3(f: Fields) -> ModelSpec:
         sliding_window=4096,
     )
     every = f.integer("sliding_window_pattern", default=6, purpose="every how many layers one sees everything")
-    attention = gqa(f, qk_norm="head")
+    attention = _attention(f, qk_norm="head")
     layers = by_window(f, attention, windows(f, every=every), mlp=mlp(f), norm_params=4 * hidden_size(f))
     return decoder(f, layers, tie_default=True)

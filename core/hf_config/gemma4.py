@@ -39,18 +39,36 @@ def per_layer_inputs(f: Fields, hidden: int) -> tuple[list[Term], tuple[Term, ..
     return inside, (("per-layer embedding", rows * packed),), (("per-layer input projection", hidden * packed + width),)
 
 
-def attention(f: Fields, kind: str, *, shares_kv: bool) -> Attention:
-    """Sliding layers have the plain sizes; full ones have wider heads, and fewer where keys serve as values."""
-    full = kind == FULL
-    reuse = full and f.flag("attention_k_eq_v")
+def head_sizes(f: Fields, index: int, kind: str) -> tuple[int, int]:
+    """Head width and key/value heads: full layers have wider heads, and fewer where keys serve as values.
+
+    Newer files list the exceptions by layer in ``per_layer_config`` instead.
+    """
+    width, kv_heads = f.integer("head_dim", default=256), f.integer("num_key_value_heads")
+    table = f.section("per_layer_config")
+    if table is not None:
+        names = (str(index), f"{index:02d}", f"{index:03d}")  # keys are padded to one length
+        own = next((section for section in map(table.section, names) if section), None)
+        if own is None:
+            return width, kv_heads
+        return own.integer("head_dim", default=width), own.integer("num_key_value_heads", default=kv_heads)
+    if kind == FULL:
+        width = f.integer("global_head_dim", default=512, purpose="the head width of full layers")
+        if f.flag("attention_k_eq_v"):
+            purpose = "the key/value heads of full layers"
+            kv_heads = f.integer("num_global_key_value_heads", default=kv_heads, purpose=purpose)
+    return width, kv_heads
+
+
+def attention(f: Fields, kind: str, sizes: tuple[int, int], *, shares_kv: bool) -> Attention:
+    """Attention of one kind of layer with its head width and key/value heads."""
+    reuse = kind == FULL and f.flag("attention_k_eq_v")
     bias = f.flag("attention_bias")
     return gqa(
         f,
-        width=f.integer("global_head_dim", default=512, purpose="the head width of full layers") if full else None,
-        kv_heads=f.integer("num_global_key_value_heads", purpose="the key/value heads of full layers")
-        if reuse and f.has("num_global_key_value_heads")
-        else None,
-        window=None if full else window_size(f),
+        width=sizes[0],
+        kv_heads=sizes[1],
+        window=None if kind == FULL else window_size(f),
         qk_norm="head",
         v_norm=True,
         keys_are_values=reuse,
@@ -77,19 +95,20 @@ def gemma4(f: Fields) -> ModelSpec:
     inside, tables, beside = per_layer_inputs(f, hidden)
     norms = (7 if f.flag("enable_moe_block") else 4) * hidden
     double = f.flag("use_double_wide_mlp")
-    made: dict[tuple[str, bool], Layer] = {}
+    made: dict[tuple[str, bool, tuple[int, int]], Layer] = {}
     layers = []
     types = kinds(f, every=6)
     if types[-1] != FULL:
         f.note("The last layer is read as full attention, as the software of Gemma 4 does.")
-    for kind, shared in zip([*types[:-1], FULL], shared_layers(f), strict=True):
-        if (kind, shared) not in made:
+    for index, (kind, shared) in enumerate(zip([*types[:-1], FULL], shared_layers(f), strict=True)):
+        key = (kind, shared, head_sizes(f, index, kind))
+        if key not in made:
             dense = mlp(f, width=f.integer("intermediate_size") * (2 if double and shared else 1))
-            made[kind, shared] = Layer(
-                mixer=attention(f, kind, shares_kv=shared),
+            made[key] = Layer(
+                mixer=attention(f, kind, key[2], shares_kv=shared),
                 mlp=channel_mlp(f, dense, hidden),
                 norm_params=norms,
                 extras=tuple(inside),
             )
-        layers.append(made[kind, shared])
+        layers.append(made[key])
     return decoder(f, layers, tie_default=True, lookup_tables=tables, embedding_extras=beside)

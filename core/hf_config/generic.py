@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from core.hf_config import deepseek, llama, qwen
+from core.hf_config import deepseek, qwen
 from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields, show
-from core.hf_config.parts import gqa, hidden_size, moe
-from core.model_spec import Layer, ModelSpec
+from core.hf_config.parts import by_window, decoder, gqa, hidden_size, mlp, moe, num_layers, windows
+from core.model_spec import Layer, MlpKind, ModelSpec
 
 UNMODELLED = {
     "encoder and decoder with cross attention": (
-        "t5", "mt5", "umt5", "bart", "mbart", "pegasus", "marian", "whisper", "switch_transformers", "longt5",
-        "t5gemma",
+        *("t5", "mt5", "umt5", "bart", "mbart", "pegasus", "marian", "whisper", "switch_transformers", "longt5"),
+        *("t5gemma", "t5gemma2", "m2m_100", "nllb-moe", "blenderbot", "fsmt", "prophetnet"),
     ),
-    "cross attention to image tokens": ("mllama", "mllama_text_model"),
+    "cross attention to image tokens": ("mllama", "mllama_text_model", "idefics"),
     "a recurrent state of its own shape": ("rwkv", "rwkv5", "rwkv6", "rwkv7", "xlstm", "recurrent_gemma"),
     "a Mamba-1 state": ("mamba", "falcon_mamba", "jamba", "zamba"),
     "an encoder without a cache": ("bert", "roberta", "xlm-roberta", "deberta-v2", "modernbert", "electra"),
-}  # fmt: skip
+}
 
-# Fields that speak of a memory or a layer pattern that this reader would have to guess.
+# Parts of field names that speak of a memory or a layer pattern which this reader would have to guess.
 TELLTALES = (
-    "hybrid_override_pattern", "hybrid_layer_pattern", "layers_block_type", "attn_layer_period", "attn_type_list",
-    "block_configs", "compress_ratios", "linear_attn_config", "linear_num_value_heads", "full_attention_interval",
-    "mamba_num_heads", "mamba_n_heads", "mamba_d_state", "ssm_state_size", "ssm_cfg", "state_size",
-    "time_mix_extra_dim", "cross_attention_layers", "num_kv_shared_layers", "attention_chunk_size", "lru_width",
-    "index_topk", "conv_L_cache", "use_cla", "global_head_dim", "hc_mult",
-)  # fmt: skip
+    *("mamba", "ssm", "rwkv", "lru_", "recurrent", "state_size", "conv_", "_conv", "delta", "linear_attn"),
+    *("linear_num", "linear_key", "linear_head", "hybrid", "index_", "indexer", "compress", "cross_attention"),
+    *("swa_", "local_layer", "sliding_attention_heads", "kv_shared", "kv_source", "use_cla", "block_configs"),
+    *("layer_group", "hc_", "attn_layer", "attn_type", "full_attn", "full_attention_interval", "attention_chunk"),
+    *("global_head_dim", "zero_expert", "per_layer", "alibi_window", "attn_res"),
+)
 
 
 def refuse_unmodelled(f: Fields) -> None:
@@ -38,31 +38,64 @@ def refuse_unmodelled(f: Fields) -> None:
                 f"{f.path}model_type={show(kind)} has {what}, whose memory is not modelled here; "
                 "bring a decoder-only model, or set up a model of the same size by hand"
             )
-    if f.flag("is_encoder_decoder") or f.flag("add_cross_attention"):
-        name = "is_encoder_decoder" if f.flag("is_encoder_decoder") else "add_cross_attention"
-        raise ConfigError(
-            f"{f.path}{name}=true: cross attention keeps a cache of the encoder's output, which is not modelled here; "
-            "bring a decoder-only model"
-        )
+    for name in ("is_encoder_decoder", "add_cross_attention"):
+        if f.flag(name):
+            raise ConfigError(
+                f"{f.path}{name}=true: cross attention keeps a cache of the encoder's output, which is not modelled "
+                "here; bring a decoder-only model"
+            )
+
+
+def refuse_guesses(f: Fields, kind: str) -> None:
+    """Name the first field that speaks of layers whose memory is not plain attention."""
+    for name, value in f.raw.items():
+        if value in (None, False, 0, "", [], {}) or not isinstance(name, str):
+            continue
+        if any(part in name for part in TELLTALES):
+            raise ConfigError(
+                f"{f.path}model_type={show(kind)} is not known, and {name}={show(value)} speaks of layers whose memory "
+                "would have to be guessed; set model_type to the known model that it is built like"
+            )
+
+
+def _mlp(f: Fields) -> MlpKind:
+    """Experts where the fields speak of them, beside shared ones, or a dense MLP."""
+    if not f.has("num_experts"):
+        return mlp(f, bias=f.flag("mlp_bias"))
+    own = "moe_intermediate_size"
+    width = f.integer(own if f.has(own) else "intermediate_size")
+    shared = f.integer("n_shared_experts", default=0, minimum=0) * width
+    whole = "shared_expert_intermediate_size"
+    if f.has(whole):
+        shared = f.integer(whole, minimum=0, purpose="the width of the shared expert")
+    return moe(f, width=width, shared=shared)
 
 
 def unknown(f: Fields) -> ModelSpec:
-    """A model type without a reader, from the fields that most decoders share."""
+    """A model type without a reader, from the fields that most decoders share.
+
+    Raises:
+        ConfigError: one of them is missing, or another field speaks of layers that would have to be guessed.
+    """
     kind = f.text("model_type")
-    for name in TELLTALES:
-        if f.raw.get(name) not in (None, False, 0):
-            raise ConfigError(
-                f"{f.path}model_type={show(kind)} is not known, and {name}={show(f.raw[name])} speaks of layers whose "
-                "memory would have to be guessed; set model_type to the known model that it is built like"
-            )
+    refuse_guesses(f, kind)
     f.note(
         f"The architecture {show(kind)} is not known here: it was read as a decoder with RMSNorm, rotary positions and "
         "gated MLPs, so small terms (norms, biases) may differ."
     )
+    if f.has("sliding_window") and not f.has("layer_types"):
+        window = show(f.find("sliding_window")[1])
+        f.note(f"sliding_window={window} is given without layer_types: all layers were read as seeing everything.")
     if f.has("kv_lora_rank"):
         return deepseek.deepseek(f)
+    bias = f.flag("attention_bias")
+    attention = gqa(f, qkv_bias=bias, output_bias=bias)
+    part = _mlp(f)
+    norms = 2 * hidden_size(f)
     if not f.has("num_experts"):
-        return llama.llama(f)
-    width = f.integer("moe_intermediate_size" if f.has("moe_intermediate_size") else "intermediate_size")
-    experts = Layer(mlp=moe(f, width=width), norm_params=2 * hidden_size(f))
-    return qwen.mix(f, gqa(f), experts)
+        return decoder(f, by_window(f, attention, windows(f), mlp=part, norm_params=norms))
+    leading = f.integer("first_k_dense_replace", default=0, minimum=0, purpose="the number of leading dense layers")
+    if leading:
+        sparse, dense = (Layer(mixer=attention, mlp=kind_, norm_params=norms) for kind_ in (part, mlp(f)))
+        return decoder(f, [dense if index < leading else sparse for index in range(num_layers(f))])
+    return qwen.mix(f, attention, Layer(mlp=part, norm_params=norms))

@@ -44,6 +44,6 @@ def deepseek_moe(f: Fields) -> ModelSpec:
 
 
 def dots1(f: Fields) -> ModelSpec:
-    """dots.llm1: as GLM-4.5, with a norm on each query and key head. Source: arXiv:2506.05767."""
+    """dots.llm1 and Hunyuan 3: as GLM-4.5, with a norm on each query and key head. Source: arXiv:2506.05767."""
     bias = f.flag("attention_bias")
     return with_deepseek_mlps(f, gqa(f, qkv_bias=bias, output_bias=bias, qk_norm="head"))

@@ -66,7 +66,7 @@ def kimi_linear(f: Fields) -> ModelSpec:
     delta = kimi_delta(f, section) if any(linear) else None
     sparse = expert_layers(f)
     width = f.integer("moe_intermediate_size")
-    shared = f.integer("num_shared_experts", default=0, minimum=0, purpose="the number of shared experts")
+    shared = f.integer("n_shared_experts", default=0, minimum=0)
     space = "routed_expert_hidden_size"
     experts = moe(
         f,

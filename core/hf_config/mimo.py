@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.hf_config.deepseek import expert_layers
 from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields, show
 from core.hf_config.parts import decoder, gqa, hidden_size, layer_types, mlp, moe, num_layers, window_size
@@ -28,8 +29,15 @@ def sliding_layers(f: Fields) -> list[bool]:
 
 
 def attention(f: Fields, *, sliding: bool) -> Attention:
-    """Attention of one kind; the sliding one has its sizes under the prefix ``swa_``."""
+    """Attention of one kind; the sliding one has its sizes under the prefix ``swa_``.
+
+    Files written by transformers have no such fields: sliding layers have twice the key/value heads then.
+    """
     prefix = "swa_" if sliding else ""
+    kv_heads = f.integer("num_key_value_heads")
+    if sliding:
+        purpose = "the key/value heads of sliding layers"
+        kv_heads = f.integer("swa_num_key_value_heads", default=2 * kv_heads, purpose=purpose)
 
     def size(name: str, purpose: str) -> int:
         own = prefix + name
@@ -39,7 +47,7 @@ def attention(f: Fields, *, sliding: bool) -> Attention:
     return gqa(
         f,
         heads=size("num_attention_heads", "the number of query heads"),
-        kv_heads=size("num_key_value_heads", "the number of key/value heads, which sets the KV cache"),
+        kv_heads=kv_heads,
         width=size("head_dim", "the width of a query or key head"),
         v_head_dim=size("v_head_dim", "the width of a value head"),
         window=window_size(f) if sliding else None,
@@ -52,9 +60,12 @@ def mimo_v2(f: Fields) -> ModelSpec:
     """MiMo-V2-Flash. Source: config.json of XiaomiMiMo/MiMo-V2-Flash."""
     count = num_layers(f)
     width = f.integer("moe_intermediate_size")
-    shared = f.integer("n_shared_experts", default=0, minimum=0, purpose="the number of shared experts")
+    shared = f.integer("n_shared_experts", default=0, minimum=0)
     experts = moe(f, width=width, shared=shared * width)
-    sparse = pattern(f, "moe_layer_freq", "experts", "dense", [0] + [1] * (count - 1))
+    if f.has("mlp_layer_types"):
+        sparse = expert_layers(f)
+    else:
+        sparse = pattern(f, "moe_layer_freq", "experts", "dense", [0] + [1] * (count - 1))
     made: dict[tuple[bool, bool], Layer] = {}
     layers = []
     for key in zip(sliding_layers(f), sparse, strict=True):

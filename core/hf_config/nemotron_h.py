@@ -11,16 +11,21 @@ LETTERS = {"M": "mamba", "E": "moe", "*": "attention", "-": "mlp"}
 SPELLINGS = {"linear_attention": "mamba", "full_attention": "attention", **{kind: kind for kind in LETTERS.values()}}
 
 
+def layers_named(f: Fields) -> int | None:
+    """``num_hidden_layers`` where the file has it; newer ones leave the number to the list of blocks."""
+    return num_layers(f) if f.has("num_hidden_layers") else None
+
+
 def blocks(f: Fields) -> list[str]:
     """Kind of each block, from the letters of ``hybrid_override_pattern`` or from a list."""
     name = next((name for name in ("layers_block_type", "layer_types") if f.has(name)), None)
     if name:
-        return [SPELLINGS[entry] for entry in layer_types(f, tuple(SPELLINGS), name=name) or ()]
+        return [SPELLINGS[entry] for entry in layer_types(f, tuple(SPELLINGS), name=name, count=layers_named(f)) or ()]
     if not f.has("hybrid_override_pattern"):
         raise f.missing("hybrid_override_pattern", "the kind of each block: M Mamba-2, * attention, - MLP, E experts")
     letters = f.text("hybrid_override_pattern")
-    count = num_layers(f)
-    if len(letters) != count:
+    count = layers_named(f)
+    if count is not None and len(letters) != count:
         raise ConfigError(
             f"{f.path}hybrid_override_pattern has {len(letters)} letters but num_hidden_layers={count}; "
             "give one letter a layer"
@@ -68,6 +73,8 @@ def experts(f: Fields) -> Moe:
 def nemotron_h(f: Fields) -> ModelSpec:
     """Nemotron-H 8B to 56B and Nemotron 3. Source: NVIDIA 2025, arXiv:2504.03624, table 1."""
     kinds = blocks(f)
+    if not kinds:
+        raise f.fail("hybrid_override_pattern", "", "names no block", "give one letter a layer")
     norm = hidden_size(f)
     made: dict[str, Layer] = {}
     for kind in dict.fromkeys(kinds):

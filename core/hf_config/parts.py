@@ -78,13 +78,17 @@ def moe(f: Fields, *, width: int | None = None, shared: int = 0, **traits: Any) 
     )
 
 
-def layer_types(f: Fields, known: Sequence[str], *, name: str = "layer_types") -> list[str] | None:
+def layer_types(
+    f: Fields, known: Sequence[str], *, name: str = "layer_types", count: int | None = -1
+) -> list[str] | None:
     """One entry of ``known`` a layer, or None where the config does not list them.
+
+    ``count`` is the number of entries, None for any; left out, num_hidden_layers.
 
     Raises:
         ConfigError: another length than the layer list, or a kind of layer that is not modelled.
     """
-    types = f.items(name, length=num_layers(f))
+    types = f.items(name, length=num_layers(f) if count == -1 else count)
     for index, entry in enumerate(types or ()):
         if entry not in known:
             raise ConfigError(
