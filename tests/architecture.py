@@ -51,6 +51,7 @@ FLOORS = [
 ]
 FORMULA_FLOOR = 2
 
+FREE_FOR_CHARTS = {"charts", "units", "display"}  # prefixes, and numbers as text for a label
 ARITHMETIC = (ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
 ARITHMETIC_CALLS = {"sum", "round", "pow", "abs", "divmod"}
 ARITHMETIC_MODULES = {"math", "statistics", "fractions", "decimal", "operator", "numpy"}
@@ -170,12 +171,12 @@ def computing_charts(root: Path) -> list[Finding]:
     for path, tree in sources(root, "core/charts"):
         for item in imports(path, tree):
             package, *rest = item.module.split(".")
-            if package != "core" or rest[:1] in (["charts"], ["units"]):
+            if package != "core" or rest[:1] in [[name] for name in FREE_FOR_CHARTS]:
                 continue
             if rest[:1] == ["scenario"]:
                 findings.append(Finding(path, item.line, f"imports {item.module}; a chart receives a result"))
                 continue
-            bad = [name for name in item.names if name[0].islower() and name not in {"charts", "units"}]
+            bad = [name for name in item.names if name[0].islower() and name not in FREE_FOR_CHARTS]
             if bad or not item.names:
                 taken = ", ".join(f"{item.module}.{name}" for name in bad) or item.module
                 findings.append(
@@ -202,7 +203,8 @@ def page_arithmetic(root: Path) -> list[Finding]:
     """Pages hold no numeric arithmetic: they read inputs, call core and draw."""
     findings = []
     for path, tree in page_scripts(root):
-        findings += [Finding(path, line, f"computes ({what}); let core do it") for line, what in _arithmetic(tree)]
+        rule = "let core do it, and join lists as [*a, *b]"
+        findings += [Finding(path, line, f"computes ({what}); {rule}") for line, what in _arithmetic(tree)]
         for item in imports(path, tree):
             if item.module.split(".")[0] in ARITHMETIC_MODULES:
                 findings.append(Finding(path, item.line, f"imports {item.module}; let core compute"))

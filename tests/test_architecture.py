@@ -89,7 +89,7 @@ ALLOWED = [
     ("core/zero.py", "from __future__ import annotations\nimport math\nimport numpy\nfrom core.units import GB"),
     ("core/training.py", "from core import zero\nfrom core.scenario import TrainingScenario"),
     ("core/charts/zero.py", "import plotly\nfrom core.charts import theme\nfrom core.zero import STAGES, ZeroMemory"),
-    ("core/charts/zero.py", "from core.units import GB\nheight = 12 / GB"),
+    ("core/charts/zero.py", "from core.units import GB\nfrom core.display import show_bytes\nheight = 12 / GB"),
     ("core/microbench/matmul.py", "def time():\n    import torch"),
     ("pages/_ui/controls.py", "import numpy\nimport streamlit\nx = 2 * 3"),
     ("pages/steps/zero.py", "import streamlit\nfrom core import zero\nfrom pages._ui import controls"),
