@@ -109,7 +109,8 @@ def layer_activation_working(
         assumptions=(
             "tiled attention: scores are never stored" if run.fused_attention else "attention stores its scores",
             "dropout masks kept" if run.dropout else "no dropout",
-            "one micro-batch, one GPU; one norm before each part; fused activation functions",
+            "one micro-batch, one GPU; one norm before each part",
+            "activation functions fused" if run.fused_mlp else "activation functions unfused",
         ),
         source=f"counted tensor by tensor; equals {_KORTHIKANTI}, table 2, for a GPT layer",
     )

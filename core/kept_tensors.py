@@ -31,6 +31,8 @@ class ActivationOptions(TypedDict, total=False):
     keep_expert_outputs: whether routing weights multiply the experts' outputs, which are then kept for the weights'
         gradient (True), or the activation before the last projection (False).
     fused_attention: a tiled kernel, which keeps softmax statistics in the place of scores; True.
+    fused_mlp: one kernel for a gate's activation function and product; without it the function's output is kept
+        as well; True.
     dropout: whether dropout runs, whose masks are kept; False.
     element_bytes: size of an activation; 2, a 16-bit format. [bytes]
     """
@@ -45,6 +47,7 @@ class ActivationOptions(TypedDict, total=False):
     expert_load: ArrayLike
     keep_expert_outputs: bool
     fused_attention: bool
+    fused_mlp: bool
     dropout: bool
     element_bytes: ArrayLike
 
@@ -63,6 +66,7 @@ class Run:
     expert_load: Floats
     keep_expert_outputs: bool
     fused_attention: bool
+    fused_mlp: bool
     dropout: bool
     element_bytes: Floats
 
@@ -87,6 +91,7 @@ class Run:
             expert_load=np.minimum(np.maximum(load, 1.0), expert_parallel),
             keep_expert_outputs=options.get("keep_expert_outputs", True),
             fused_attention=options.get("fused_attention", True),
+            fused_mlp=options.get("fused_mlp", True),
             dropout=options.get("dropout", False),
             element_bytes=positive("element_bytes", options.get("element_bytes", 2)),
         )

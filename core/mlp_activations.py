@@ -11,11 +11,13 @@ from core.kept_tensors import FP32_BYTES, Kept, Run
 from core.model_spec import Mlp, MlpKind, Moe
 
 
-def inner_tensors(name: str, width: ArrayLike, *, gated: bool, shares: ArrayLike) -> Iterator[Kept]:
-    """Between the first and the last matrix; a fused activation kernel, so a gated one keeps no third copy."""
+def inner_tensors(name: str, width: ArrayLike, *, gated: bool, shares: ArrayLike, run: Run) -> Iterator[Kept]:
+    """Between the first and the last matrix."""
     size = np.asarray(width)
     if gated:
         yield Kept(f"{name}: gate and up projections", 2 * size, shares, "gradients of the gate and of each other")
+        if not run.fused_mlp:
+            yield Kept(f"{name}: gate after its activation function", size, shares, "gradient of the up projection")
         yield Kept(f"{name}: their product", size, shares, "gradient of the down projection")
     else:
         yield Kept(f"{name}: before the activation function", size, shares, "gradient of the activation function")
@@ -35,7 +37,8 @@ def routed_tensors(mlp: Moe, hidden_size: int, run: Run) -> Iterator[Kept]:
         "experts",
         mlp.expert_intermediate_size * copies,
         gated=mlp.gated,
-        shares=run.context_parallel * run.tensor_parallel,
+        shares=run.split,
+        run=run,
     )
     if run.keep_expert_outputs:
         yield Kept("experts' outputs", expert_width * copies, run.expert_tokens, "gradient of the routing weights")
@@ -46,14 +49,16 @@ def routed_tensors(mlp: Moe, hidden_size: int, run: Run) -> Iterator[Kept]:
 def mlp_tensors(mlp: MlpKind, hidden_size: int, run: Run) -> Iterator[Kept]:
     """All of an MLP's own tensors; its input is common to all kinds and lies in :mod:`core.activations`."""
     if isinstance(mlp, Mlp):
-        yield from inner_tensors("MLP", mlp.intermediate_size, gated=mlp.gated, shares=run.split)
+        yield from inner_tensors("MLP", mlp.intermediate_size, gated=mlp.gated, shares=run.split, run=run)
         return
     yield from routed_tensors(mlp, hidden_size, run)
     if mlp.shared_intermediate_size:
-        yield from inner_tensors("shared experts", mlp.shared_intermediate_size, gated=mlp.gated, shares=run.split)
+        yield from inner_tensors(
+            "shared experts", mlp.shared_intermediate_size, gated=mlp.gated, shares=run.split, run=run
+        )
     if mlp.parallel_dense:
         dense = mlp.parallel_dense
         yield Kept(
             "input of the dense MLP beside the experts", hidden_size, run.whole, "gradient of its first matrices"
         )
-        yield from inner_tensors("dense MLP", dense.intermediate_size, gated=dense.gated, shares=run.split)
+        yield from inner_tensors("dense MLP", dense.intermediate_size, gated=dense.gated, shares=run.split, run=run)
