@@ -10,7 +10,7 @@
 
 const KEY_PAUSE_MS = 200; // after the last key press, before the position is reported
 const SPEAK_PAUSE_MS = 700; // after the last change, before a screen reader hears the numbers
-const NARROW_PX = 480;
+const NARROW_PX = 400;
 const CONFIG = { displayModeBar: false, displaylogo: false, responsive: false, showTips: false, doubleClick: "reset" };
 
 const charts = new WeakMap(); // root element -> LiveChart
@@ -262,19 +262,32 @@ class LiveChart {
     if (failed) this.#root.setAttribute("aria-busy", "false");
   }
 
+  // One row for each point on the axis, one column for each named trace.
   #fillTable() {
-    const rows = [["", "at", "value"]];
-    this.#traces.forEach((trace, k) => {
-      const { x = [], y = [], name = "", orientation } = withRow(trace, this.#tables[k], this.#index);
-      const [at, value] = orientation === "h" ? [y, x] : [x, y];
-      for (let p = 0; p < at.length; p++) rows.push([name, at[p], value[p]]);
+    const { layout } = this.#data.figure;
+    const named = this.#traces.flatMap((trace, k) =>
+      trace.name && trace.showlegend !== false ? [withRow(trace, this.#tables[k], this.#index)] : [],
+    );
+    const flat = named.some((trace) => trace.orientation === "h");
+    const title = (axis) => plain(axis?.title?.text ?? axis?.title ?? "");
+    const rows = new Map();
+    named.forEach(({ x = [], y = [] }, column) => {
+      const [at, value] = flat ? [y, x] : [x, y];
+      for (let p = 0; p < at.length; p++) {
+        const name = plain(at[p]);
+        if (!rows.has(name)) rows.set(name, new Array(named.length).fill(""));
+        rows.get(name)[column] = plain(value[p]);
+      }
     });
+    const line = (tag, cells) => {
+      const row = element("tr");
+      row.append(...cells.map((cell, c) => element(c ? tag : "th", "", cell)));
+      return row;
+    };
     this.#find("table").replaceChildren(
-      ...rows.map((cells, r) => {
-        const row = element("tr");
-        row.append(...cells.map((cell) => element(r ? "td" : "th", "", shortNumber(cell))));
-        return row;
-      }),
+      element("caption", "", title(flat ? layout.xaxis : layout.yaxis)),
+      line("th", [title(flat ? layout.yaxis : layout.xaxis), ...named.map(({ name }) => plain(name))]),
+      ...[...rows].map(([name, cells]) => line("td", [name, ...cells])),
     );
   }
 }
@@ -321,7 +334,7 @@ function readTheme(root) {
   const style = getComputedStyle(root);
   const read = (name) => style.getPropertyValue(name).trim();
   const background = read("--st-background-color") || "#ffffff";
-  const text = read("--st-text-color") || "#16202c";
+  const text = read("--st-text-color") || "#0e1722";
   const followers = {
     limit: text,
     accent: read("--st-link-color") || read("--st-primary-color") || text,
@@ -351,6 +364,7 @@ function luminance(colour) {
 // Give a trace the colour, pattern and dash of its role. What the figure sets itself is kept.
 function dress(trace, data, theme) {
   const { role, roles } = trace.meta ?? {};
+  if (typeof trace.hovertemplate === "string") trace = { ...trace, hovertemplate: oneBox(trace.hovertemplate) };
   if (trace.text) trace = { ...trace, text: spaced(trace, trace.text) };
   if (!role && !roles) return trace;
   const colour = roles ? roles.map((each) => theme.colour(each, data)) : theme.colour(role, data);
@@ -369,6 +383,12 @@ function dress(trace, data, theme) {
   worn.marker = { color: colour, ...trace.marker };
   if (trace.fill || trace.stackgroup) worn.fillcolor ??= faded(worn.line.color, trace.stackgroup ? 0.75 : 0.16);
   return worn;
+}
+
+// Plotly writes <extra> in a second box, in the trace's colour on white: too pale to read. One box says both.
+function oneBox(template) {
+  const [, extra] = /<extra>(.*?)<\/extra>/.exec(template) ?? [null, ""];
+  return `${extra && `${extra}: `}${template.replace(/<extra>.*?<\/extra>/, "")}<extra></extra>`;
 }
 
 // A line with its name at its end needs no dash to be told apart.
@@ -404,6 +424,7 @@ function layoutFor(data, theme, width) {
     hoverlabel: {
       bgcolor: theme.surface,
       bordercolor: theme.line,
+      namelength: 0,
       font: { family: theme.font, size: 13, color: theme.text },
       ...given.hoverlabel,
     },
@@ -505,7 +526,8 @@ function readoutNode() {
 
 const longest = (texts) => texts.reduce((a, b) => (b.length > a.length ? b : a), "");
 
-const shortNumber = (cell) => (typeof cell === "number" ? String(Number(cell.toPrecision(4))) : (cell ?? ""));
+// A cell of the table: four digits of a number, and text without Plotly's own bold.
+const plain = (cell) => (typeof cell === "number" ? String(Number(cell.toPrecision(4))) : String(cell).replace(/<[^>]*>/g, ""));
 
 // Draw times in ms, for measurements from outside.
 function recordDraw(ms) {

@@ -24,9 +24,9 @@ from pages._ui.static_files import plotly_file
 _ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _component = st.components.v2.component(
     "live_chart",
-    html=(_ASSETS / "live_chart.html").read_text(),
-    css=(_ASSETS / "live_chart.css").read_text(),
-    js=(_ASSETS / "live_chart.js").read_text(),
+    html=(_ASSETS / "live_chart.html").read_text(encoding="utf-8"),
+    css=(_ASSETS / "live_chart.css").read_text(encoding="utf-8"),
+    js=(_ASSETS / "live_chart.js").read_text(encoding="utf-8"),
     isolate_styles=False,  # plotly.js writes its own styles into the document
 )
 _LOOK = {"palette": PALETTE, "patterns": PATTERN, "dashes": DASH, "neutrals": NEUTRALS}
