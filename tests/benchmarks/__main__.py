@@ -10,7 +10,6 @@ import asyncio
 import sys
 import time
 from pathlib import Path
-from urllib.parse import quote
 
 from tests.benchmarks import drag, imports, load
 from tests.benchmarks.machine import describe
@@ -19,7 +18,7 @@ from tests.benchmarks.session import Session
 from tests.e2e.server import running_server
 
 PLOTLY_FRAGMENT = Path(__file__).parent / "apps" / "plotly_fragment.py"
-NO_PREDICTIONS = f"ridgepoint_settings={quote('unit=GB&predictions=off')}"  # else the page asks before it draws
+NO_PREDICTIONS = "ridgepoint_settings=unit=GB&predictions=off"  # else the page asks before it draws
 
 
 async def slide_baseline(session: Session, step: int) -> float:

@@ -10,7 +10,6 @@ import argparse
 import re
 import sys
 from pathlib import Path
-from urllib.parse import quote
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -63,7 +62,7 @@ def shoot(url: str, chosen: argparse.Namespace) -> None:
 
 def opened(browser: Browser, url: str, path: str, look: str, predictions: str) -> Page:
     context = browser.new_context(base_url=url, **LOOKS[look])
-    cookie = quote(f"unit=GB&predictions={predictions}")
+    cookie = f"unit=GB&predictions={predictions}"
     context.add_cookies([{"name": "ridgepoint_settings", "value": cookie, "url": url}])
     page = context.new_page()
     page.goto(path)
