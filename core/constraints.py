@@ -1,4 +1,4 @@
-"""Which layouts of a model over GPUs can run at all: each rule once, on numbers or on columns, with its reason in words.
+"""Which layouts of a model over GPUs can run at all: each rule once, for numbers and columns, with its reason in words.
 
 A rule answers with a mask, so the same rule refuses one typed value beside its field and prunes a million-row plan.
 """
@@ -117,7 +117,7 @@ def expert_parallel_choices(model: ModelSpec, ranks: int) -> list[int]:
 
 
 def _divides(whole: ArrayLike, part: ArrayLike) -> Mask:
-    return np.asarray(whole) % np.asarray(part) == 0
+    return np.equal(np.asarray(whole) % np.asarray(part), 0)
 
 
 def _splits_kv_heads(model: ModelSpec, degree: ArrayLike) -> Mask:
@@ -128,7 +128,11 @@ def _splits_kv_heads(model: ModelSpec, degree: ArrayLike) -> Mask:
 
 
 def _expert_ranks(columns: Columns) -> NDArray[Any]:
-    return np.asarray(columns["data_parallel"]) * columns["context_parallel"] * columns["tensor_parallel"]
+    """GPUs that hold other tokens and so may hold other experts; each expert is also split over the tensor ranks."""
+    ranks = np.asarray(1)
+    for field in ("data_parallel", "context_parallel"):
+        ranks = ranks * np.asarray(columns[field])
+    return ranks
 
 
 def _choose(choices: list[int]) -> str:
@@ -183,7 +187,7 @@ CONSTRAINTS: tuple[Constraint, ...] = (
         ),
         lambda m, c: (
             f"it must divide the {m.num_experts} experts of {m.name} and the {int(_expert_ranks(c)):,} ranks"
-            " (data x context x tensor) that share them"
+            " (data x context) that share them"
             if m.num_experts
             else f"{m.name} has no experts to spread"
         ),

@@ -172,7 +172,7 @@ class TrainingScenario(_Checked):
     micro_batch_size: int = 1
     num_micro_batches: int = 1
     seq_len: int = 4096
-    recompute: Literal["none", "selective", "full"] = "selective"
+    recompute: Literal["none", "selective", "full"] = "full"
     fused_attention: bool = True
 
     @model_validator(mode="after")
@@ -220,7 +220,7 @@ class ServingScenario(_Checked):
 
 
 class Scenario(BaseModel):
-    """What travels through the pages and lives in the URL: both scenarios, on one model, accelerator and pair of links."""
+    """What travels through the pages and lives in the URL: both scenarios, on the same model and hardware."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -302,7 +302,7 @@ def with_model(scenario: Scenario, model: ModelSpec) -> tuple[Scenario, list[str
     limits["virtual_stages"] = min(values["virtual_stages"], max(1, model.num_layers // limits["pipeline_parallel"]))
     if limits["pipeline_parallel"] == 1:
         limits["virtual_stages"] = 1
-    ranks = values["data_parallel"] * values["context_parallel"] * limits["tensor_parallel"]
+    ranks = values["data_parallel"] * values["context_parallel"]
     limits["expert_parallel"] = max(
         d for d in constraints.expert_parallel_choices(model, ranks) if d <= values["expert_parallel"]
     )

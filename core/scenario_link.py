@@ -1,7 +1,7 @@
 """A scenario as a short address, and as a file: both can be read again, and neither is trusted.
 
-The address holds only what differs from the default scenario. Catalog rows go by id; a pasted model, or hardware edited by
-hand, is packed (JSON, deflate, base64url) as long as the address stays under :data:`MAX_ADDRESS_CHARS`.
+The address holds only what differs from the default scenario. Catalog rows go by id; a pasted model, or hardware edited
+by hand, is packed (JSON, deflate, base64url) as long as the address stays under :data:`MAX_ADDRESS_CHARS`.
 """
 
 from __future__ import annotations

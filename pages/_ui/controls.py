@@ -1,8 +1,9 @@
-"""One control a scenario field: it shows the field, hands each change to the scenario, and says beside itself what was refused."""
+"""One control a scenario field: it shows the value, hands on each change, and says beside itself what was refused."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 
 import streamlit as st
 
@@ -10,6 +11,8 @@ from core import constraints
 from core.scenario import FIELDS, Choice, WholeNumber, field_values
 from pages._ui import state
 from pages._ui.words import plain
+
+NARROW, WIDE = 180, 260  # pixels; a wide one holds the words of its options
 
 OPTION_WORDS: Mapping[str, Mapping[object, str]] = {
     "recipe": {
@@ -23,6 +26,15 @@ OPTION_WORDS: Mapping[str, Mapping[object, str]] = {
     "offload": {"none": "none", "optimizer": "optimizer", "optimizer+parameters": "optimizer and parameters"},
     "zero_stage": {0: "0: copies", 1: "1: optimizer", 2: "2: + gradients", 3: "3: + weights"},
 }
+
+
+def field_row(fields: Sequence[str], *, topic: str, folded: str | None = None) -> None:
+    """Controls side by side; with ``folded``, behind a line that opens by itself when something in it was refused."""
+    refused = any(state.problem_of(field) for field in fields)
+    with st.expander(folded, expanded=refused) if folded else nullcontext(), st.container(horizontal=True):
+        for field in fields:
+            with st.container(width=WIDE if field in OPTION_WORDS else NARROW):
+                field_control(field, topic=topic)
 
 
 def field_control(field: str, *, topic: str, help: str | None = None) -> None:

@@ -1,10 +1,10 @@
-"""Two wishes of the reader: GB or GiB, and predictions on or off. Kept in a cookie, so that the next visit has them too."""
+"""Two wishes of the reader: GB or GiB, and predictions on or off; a cookie keeps them for the next visit."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Literal, cast
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, unquote, urlencode
 
 import streamlit as st
 
@@ -19,7 +19,7 @@ def load() -> None:
     """Once a session: take the wishes from the cookie, if it holds any."""
     if _UNIT in st.session_state:
         return
-    kept = dict(parse_qsl(st.context.cookies.get(COOKIE, "")))
+    kept = dict(parse_qsl(unquote(st.context.cookies.get(COOKIE, ""))))
     st.session_state[_UNIT] = "GiB" if kept.get("unit") == "GiB" else "GB"
     st.session_state[_PREDICT] = kept.get("predictions") != "off"
 

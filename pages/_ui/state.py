@@ -89,12 +89,11 @@ def open_address(page: str) -> None:
     (a link, an edit, Back) is one.
     """
     found = {key: st.query_params[key] for key in ADDRESS_KEYS if key in st.query_params}
-    first, same_page = _SCENARIO not in st.session_state, st.session_state.get(_PAGE) == page
+    same_page = st.session_state.get(_PAGE) == page
     st.session_state[_PAGE] = page
-    if found == st.session_state.get(_WRITTEN, {}) or (not found and not same_page):
-        current()
-    elif not attempt(lambda: from_address(found)) and first:
-        current()
+    untouched = found == st.session_state.get(_WRITTEN, {}) or (not found and not same_page)
+    if not untouched:
+        attempt(lambda: from_address(found))
 
 
 def write_address() -> None:

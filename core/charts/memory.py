@@ -1,0 +1,129 @@
+"""Memory of one GPU as stacked bars against the line of what the GPU has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
+from core.display import BYTE_UNITS, show_bytes
+
+Floats = NDArray[np.float64]
+
+PART_ROLES: Mapping[str, str] = {
+    "weights": "weights",
+    "gradients": "gradients",
+    "optimizer": "optimizer",
+    "activations": "activations",
+    "transients": "communication",
+}
+
+
+def stacked_bars(
+    parts: Mapping[str, Floats],
+    rows: Sequence[str],
+    hbm_bytes: float,
+    *,
+    unit: str,
+    end_bytes: float | None = None,
+    bold: int | None = None,
+    slider: LiveSlider | None = None,
+    readouts: tuple[Readout, ...] = (),
+) -> LiveFigure:
+    """Horizontal stacked bars, one a row, against the line of what the GPU has; the total stands beside each bar.
+
+    Args:
+        parts: bytes by part name; each of shape (positions, rows).
+        rows: names of the bars, top first.
+        hbm_bytes: where the dashed line stands. [bytes]
+        unit: "GB" or "GiB".
+        end_bytes: where the axis ends; one and a half times the line unless given. A longer bar is drawn up to there.
+        bold: index of the row that the scenario has chosen.
+        slider: for more than one position.
+        readouts: numbers beside the picture.
+    """
+    scale = BYTE_UNITS[unit]
+    end = max(end_bytes or 0.0, 1.5 * hbm_bytes) / scale
+    totals = np.sum(list(parts.values()), axis=0)
+    names = [f"<b>{row}</b>" if index == bold else row for index, row in enumerate(rows)]
+    traces: list[Any] = []
+    tables: list[TraceTable] = []
+    left = np.zeros_like(totals)
+    for index, (name, values) in enumerate(parts.items()):
+        right = np.minimum(left + values / scale, end)
+        width = right - left
+        left = right
+        traces.append(
+            go.Bar(
+                name=name,
+                y=names,
+                x=width[0],
+                orientation="h",
+                hovertemplate="%{text}<extra>" + name + "</extra>",
+                text=[show_bytes(float(v), unit) for v in values[0]],
+                textposition="none",
+                meta={"role": PART_ROLES[name]},
+            )
+        )
+        tables.append(TraceTable(index, "x", width))
+        tables.append(TraceTable(index, "text", [[show_bytes(float(v), unit) for v in row] for row in values]))
+    labels = [
+        [_total(float(total), hbm_bytes, unit, index == bold) for index, total in enumerate(row)] for row in totals
+    ]
+    traces.append(
+        go.Scatter(
+            y=names,
+            x=[end] * len(rows),
+            mode="text",
+            text=labels[0],
+            textposition="middle right",
+            hoverinfo="skip",
+            showlegend=False,
+            cliponaxis=False,
+            meta={"role": "limit"},
+        )
+    )
+    tables.append(TraceTable(len(parts), "text", labels))
+    figure = go.Figure(
+        traces,
+        layout={
+            "barmode": "stack",
+            "bargap": 0.35,
+            "height": 110 + 46 * len(rows),
+            "margin": {"l": 96, "r": 118, "t": 30, "b": 44},
+            "xaxis": {"range": [0, end], "title": {"text": f"{unit} per GPU"}, "fixedrange": True},
+            "yaxis": {"autorange": "reversed", "fixedrange": True},
+            "shapes": [
+                {"type": "line", "x0": hbm_bytes / scale, "x1": hbm_bytes / scale, "y0": 0, "y1": 1, "yref": "paper"}
+            ],
+            "annotations": [
+                {
+                    "x": hbm_bytes / scale,
+                    "y": 1,
+                    "yref": "paper",
+                    "yanchor": "bottom",
+                    "showarrow": False,
+                    "text": f"{show_bytes(hbm_bytes, unit)} of HBM",
+                }
+            ],
+        },
+    )
+    alt = [_alt(rows, row, hbm_bytes, unit, slider.positions[i] if slider else "") for i, row in enumerate(totals)]
+    return LiveFigure(figure, tuple(tables), slider, readouts, alt)
+
+
+def _total(total: float, hbm_bytes: float, unit: str, bold: bool) -> str:
+    text = show_bytes(total, unit) + ("" if total <= hbm_bytes else " ✕")
+    return f"<b>{text}</b>" if bold else text
+
+
+def _alt(rows: Sequence[str], totals: Floats, hbm_bytes: float, unit: str, position: str) -> str:
+    said = ", ".join(
+        f"{row} {show_bytes(float(total), unit)}{'' if total <= hbm_bytes else ', which does not fit'}"
+        for row, total in zip(rows, totals, strict=True)
+    )
+    return f"{position + ': ' if position else ''}memory per GPU by row, against {show_bytes(hbm_bytes, unit)}: {said}."

@@ -1,0 +1,188 @@
+"""The pictures of step 2: memory by ZeRO stage over GPUs, activations over sequence length, pipeline stages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from core.charts.live import LiveFigure, LiveSlider, Readout
+from core.charts.memory import stacked_bars
+from core.display import show_bytes, show_difference
+from core.memory import TrainingMemory
+from core.partition import ActivationSweep, Headline, PartitionSweep
+
+Floats = NDArray[np.float64]
+STAGE_NAMES = ("no sharding", "ZeRO-1", "ZeRO-2", "ZeRO-3")
+RECOMPUTE_NAMES = {"none": "no recompute", "selective": "selective", "full": "full"}
+
+
+def by_zero_stage(
+    sweep: PartitionSweep,
+    *,
+    here: int,
+    stage: int,
+    gpus_per_replica: int,
+    unit: str,
+    zoom: bool,
+    baseline: Headline | None,
+) -> LiveFigure:
+    """One bar for each ZeRO stage, live over the number of GPUs.
+
+    Args:
+        sweep: memory over positions and stages.
+        here: the scenario's own data-parallel ranks, one of the positions.
+        stage: the scenario's ZeRO stage.
+        gpus_per_replica: GPUs that one data-parallel rank consists of.
+        unit: "GB" or "GiB".
+        zoom: end the axis a little beyond the memory line, so that what fits can be read.
+        baseline: numbers to compare with, if some are pinned.
+    """
+    texts = [_gpus(ranks * gpus_per_replica, ranks, gpus_per_replica) for ranks in sweep.data_parallel]
+    slider = LiveSlider("GPUs", texts, sweep.data_parallel.index(here))
+    rows = [sweep.headline(index, stage) for index in range(len(texts))]
+    return stacked_bars(
+        sweep.memory.parts_at_peak(),
+        STAGE_NAMES,
+        sweep.hbm_bytes,
+        unit=unit,
+        end_bytes=None if zoom else float(sweep.memory.peak_bytes.max()),
+        bold=stage,
+        slider=slider,
+        readouts=(
+            Readout(
+                f"{STAGE_NAMES[stage]}: model states per GPU",
+                [show_bytes(row.state_bytes, unit) for row in rows],
+                [_against(row.state_bytes, baseline and baseline.state_bytes, unit) for row in rows],
+            ),
+            Readout(
+                "room at the peak",
+                [show_bytes(max(row.room_bytes, 0.0), unit) for row in rows],
+                [_room_note(row, baseline, unit) for row in rows],
+                emphasis=True,
+            ),
+            Readout(
+                "price: each GPU sends, a step",
+                [show_bytes(row.traffic_bytes, unit) for row in rows],
+                [_traffic_note(row, baseline, unit) for row in rows],
+            ),
+        ),
+    )
+
+
+def by_recompute(
+    sweep: ActivationSweep, *, here: int, recompute: str, unit: str, baseline: Headline | None
+) -> LiveFigure:
+    """One bar for each way to recompute, live over the sequence length."""
+    texts = [f"{tokens:,} tokens" for tokens in sweep.seq_len]
+    names = list(sweep.memory)
+    parts = [memory.parts_at_peak() for memory in sweep.memory.values()]
+    stacked = {part: np.stack([row[part] for row in parts], axis=-1) for part in parts[0]}
+    chosen = sweep.memory[recompute]
+    return stacked_bars(
+        stacked,
+        [RECOMPUTE_NAMES[name] for name in names],
+        sweep.hbm_bytes,
+        unit=unit,
+        bold=names.index(recompute),
+        slider=LiveSlider("Sequence", texts, sweep.seq_len.index(here)),
+        readouts=(
+            Readout(
+                "activations, fullest stage",
+                [show_bytes(float(v), unit) for v in chosen.activation_bytes],
+                [_against(float(v), baseline and baseline.activation_bytes, unit) for v in chosen.activation_bytes],
+                emphasis=True,
+            ),
+            Readout(
+                "largest part",
+                [sweep.largest_part(recompute, index) for index in range(len(texts))],
+                [f"recompute {recompute}"] * len(texts),
+            ),
+        ),
+    )
+
+
+def by_pipeline_stage(memory: TrainingMemory, hbm_bytes: float, *, unit: str) -> LiveFigure:
+    """One bar for each pipeline stage of the scenario: the first keeps most activations, the last holds the logits."""
+    stages = memory.peak_bytes.shape[-1]
+    parts = {name: values[None, :] for name, values in memory.parts_at_peak().items()}
+    return stacked_bars(parts, [f"stage {index + 1}" for index in range(stages)], hbm_bytes, unit=unit)
+
+
+def largest_model_lines(sweep: PartitionSweep, *, gpus_per_replica: int) -> LiveFigure:
+    """Largest model whose states fit, over the number of GPUs, one line for each stage."""
+    gpus = [ranks * gpus_per_replica for ranks in sweep.data_parallel]
+    lines = [
+        go.Scatter(
+            x=gpus,
+            y=sweep.largest_params[:, stage] / 1e9,
+            name=STAGE_NAMES[stage],
+            mode="lines",
+            meta={"role": role},
+        )
+        for stage, role in enumerate(("other", "optimizer", "gradients", "weights"))
+    ]
+    figure = go.Figure(
+        lines,
+        layout={
+            "height": 320,
+            "xaxis": {"type": "log", "title": {"text": "GPUs"}},
+            "yaxis": {"type": "log", "title": {"text": "billion parameters"}},
+        },
+    )
+    last = sweep.largest_params[-1] / 1e9
+    said = ", ".join(f"{name} {value:,.0f}B" for name, value in zip(STAGE_NAMES, last, strict=True))
+    return LiveFigure(figure, alt=[f"Largest model whose states fit on {gpus[-1]:,} GPUs: {said}."])
+
+
+def sweep_table(sweep: PartitionSweep, gpus_per_replica: int) -> dict[str, list[object]]:
+    """The sweep as columns in bytes, one row for each position and stage: what the chart shows, for a spreadsheet."""
+    shape = sweep.memory.peak_bytes.shape
+    ranks = np.repeat(sweep.data_parallel, shape[1])
+    columns: dict[str, Sequence[object] | Floats] = {
+        "gpus": ranks * gpus_per_replica,
+        "data_parallel": ranks,
+        "zero_stage": np.tile(np.arange(shape[1]), shape[0]),
+        **{f"{name}_bytes": values.ravel() for name, values in sweep.memory.parts_at_peak().items()},
+        "peak_bytes": sweep.memory.peak_bytes.ravel(),
+        "traffic_bytes": np.broadcast_to(sweep.traffic_bytes, shape).ravel(),
+        "largest_params": np.broadcast_to(sweep.largest_params, shape).ravel(),
+    }
+    return {name: np.asarray(values).tolist() for name, values in columns.items()}
+
+
+def activation_table(sweep: ActivationSweep) -> dict[str, list[object]]:
+    """Activations over sequence length as columns in bytes, for a spreadsheet."""
+    columns: Mapping[str, object] = {
+        "seq_len": np.tile(sweep.seq_len, len(sweep.memory)),
+        "recompute": np.repeat(list(sweep.memory), len(sweep.seq_len)),
+        "activation_bytes": np.concatenate([m.activation_bytes for m in sweep.memory.values()]),
+        "peak_bytes": np.concatenate([m.peak_bytes for m in sweep.memory.values()]),
+    }
+    return {name: np.asarray(values).tolist() for name, values in columns.items()}
+
+
+def _gpus(gpus: int, ranks: int, per_replica: int) -> str:
+    count = f"{gpus:,} GPU" + ("s" if gpus > 1 else "")
+    return count if per_replica == 1 else f"{count} ({ranks:,} x {per_replica:,})"
+
+
+def _against(value: float, pinned: float | None, unit: str) -> str:
+    return "" if pinned is None else f"{show_difference(value - pinned, unit)} against pinned"
+
+
+def _room_note(row: Headline, baseline: Headline | None, unit: str) -> str:
+    verdict = "it fits" if row.fits else f"does not fit: {show_bytes(-row.room_bytes, unit)} over"
+    if row.peaks_in_step:
+        verdict += ", in the optimizer step"
+    if baseline is None:
+        return verdict
+    before = "" if baseline.fits == row.fits else (" (did not fit)" if row.fits else " (fitted)")
+    return f"{verdict}; {_against(row.room_bytes, baseline.room_bytes, unit)}{before}"
+
+
+def _traffic_note(row: Headline, baseline: Headline | None, unit: str) -> str:
+    price = f"{row.traffic_ratio:.3g} x plain data parallel" if row.traffic_ratio else "nothing to exchange"
+    return price if baseline is None else f"{price}; {_against(row.traffic_bytes, baseline.traffic_bytes, unit)}"

@@ -1,0 +1,223 @@
+"""Training memory of one GPU, all parts together, for every pipeline stage: what is steady, and what the peak adds.
+
+Combines parameters, ZeRO and activations on arrays. The planner, the sweeps under a slider and a single scenario make
+this same call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import Required, TypedDict, Unpack, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.activations import Recompute
+from core.checks import Floats
+from core.kept_tensors import ActivationOptions
+from core.model_spec import ModelSpec
+from core.parallelism import layer_stages
+from core.params import count_params, split_layer_params
+from core.stage_activations import recompute_bytes, stage_activation_bytes
+from core.zero import Offload, ZeroPeak, zero_peak
+
+LOGITS_COPIES = 2  # the fp32 logits and their softmax, alive together in the loss
+
+
+class MicroBatch(TypedDict, total=False):
+    """How one micro-batch runs; see :class:`core.kept_tensors.ActivationOptions`."""
+
+    seq_len: Required[ArrayLike]
+    micro_batch_size: ArrayLike
+    sequence_parallel: ArrayLike
+    fused_attention: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StageParams:
+    """Weights of each pipeline stage before tensor and expert parallelism; shape (pipeline_parallel,). [params]"""
+
+    dense: NDArray[np.float64]
+    experts: NDArray[np.float64]
+    largest_unit: NDArray[np.float64]  # of the dense weights, what ZeRO-3 gathers at a time: a layer, embedding or head
+    largest_expert_unit: NDArray[np.float64]  # of the routed experts: one layer's
+
+
+@lru_cache(maxsize=64)
+def stage_params(model: ModelSpec, pipeline_parallel: int = 1, virtual_stages: int = 1) -> StageParams:
+    """Which weights lie on which pipeline stage: the embedding on the first, the head on the last.
+
+    A tied head is stored on both ends of a pipeline, as Megatron-LM does: Narayanan et al. 2021, arXiv:2104.04473.
+    """
+    layers, count = split_layer_params(model), count_params(model)
+    stage = layer_stages(model.num_layers, pipeline_parallel, virtual_stages=virtual_stages)
+    dense, experts, unit, expert_unit = np.zeros((4, pipeline_parallel))
+    np.add.at(dense, stage, layers.dense)
+    np.add.at(experts, stage, layers.experts)
+    np.maximum.at(unit, stage, layers.dense)
+    np.maximum.at(expert_unit, stage, layers.experts)
+    first = count.embedding + count.position_embedding + count.lookup_tables
+    # Everything outside the layers that is not the embedding: head, final norm, extras.
+    last = count.total - first - float(layers.total.sum())
+    if model.tie_word_embeddings and pipeline_parallel > 1:
+        last += count.embedding
+    dense[0] += first
+    dense[-1] += last
+    unit[0] = max(unit[0], count.embedding)
+    unit[-1] = max(unit[-1], count.lm_head)
+    return StageParams(dense, experts, unit, expert_unit)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingMemory:
+    """Bytes on one GPU; the last axis is the pipeline stage, the others are the broadcast shape of the inputs."""
+
+    weight_bytes: Floats
+    gradient_bytes: Floats
+    optimizer_bytes: Floats
+    activation_bytes: Floats  # of all micro-batches in flight, logits included on the last stage
+    transient_bytes: Floats  # gathered weights and gradient buckets, on top while the backward pass runs
+    step_bytes: Floats  # what the optimizer step adds once activations are gone
+
+    @property
+    def state_bytes(self) -> Floats:
+        """Weights, gradients and optimizer states: there at every moment. [bytes]"""
+        return self.weight_bytes + self.gradient_bytes + self.optimizer_bytes
+
+    @property
+    def backward_bytes(self) -> Floats:
+        """The worst moment of the backward pass: states, activations, and what passes through. [bytes]"""
+        return self.state_bytes + self.activation_bytes + self.transient_bytes
+
+    @property
+    def peak_bytes(self) -> Floats:
+        """The higher of the backward pass and the optimizer step. [bytes]"""
+        return np.maximum(self.backward_bytes, self.state_bytes + self.step_bytes)
+
+    @property
+    def peaks_in_step(self) -> NDArray[np.bool_]:
+        """Whether the optimizer step, and not the backward pass, is the higher moment."""
+        return np.asarray(self.step_bytes > self.activation_bytes + self.transient_bytes)
+
+    def parts_at_peak(self) -> dict[str, Floats]:
+        """What the peak is the sum of. In the optimizer step activations are gone, and only the step's copies pass."""
+        in_step = self.peaks_in_step
+        return {
+            "weights": self.weight_bytes,
+            "gradients": self.gradient_bytes,
+            "optimizer": self.optimizer_bytes,
+            "activations": np.where(in_step, 0.0, self.activation_bytes),
+            "transients": np.where(in_step, self.step_bytes, self.transient_bytes),
+        }
+
+    def fullest(self) -> TrainingMemory:
+        """The pipeline stage with the highest peak, stage axis gone."""
+        at = np.argmax(self.peak_bytes, axis=-1, keepdims=True)
+        return TrainingMemory(*(np.take_along_axis(getattr(self, f.name), at, -1)[..., 0] for f in fields(self)))
+
+
+def training_memory(
+    model: ModelSpec,
+    *,
+    data_parallel: ArrayLike,
+    zero_stage: ArrayLike,
+    tensor_parallel: int = 1,
+    pipeline_parallel: int = 1,
+    context_parallel: int = 1,
+    expert_parallel: int = 1,
+    virtual_stages: int = 1,
+    num_micro_batches: int = 1,
+    recipe: str = "adam",
+    offload: Offload = "none",
+    recompute: Recompute = "none",
+    **options: Unpack[MicroBatch],
+) -> TrainingMemory:
+    """Every part of one GPU's training memory, for each pipeline stage.
+
+    Args:
+        model: what is trained.
+        data_parallel: ranks that see different data; arrays broadcast with ``zero_stage`` and the options. [GPUs]
+        zero_stage: 0 to 3. [-]
+        tensor_parallel, pipeline_parallel, context_parallel, expert_parallel: GPUs that split each replica. [GPUs]
+        virtual_stages, num_micro_batches: the pipeline's schedule, 1F1B or interleaved.
+        recipe: optimizer recipe, a name of :data:`core.zero.RECIPES`.
+        offload: as in :func:`core.zero.zero_memory`.
+        recompute: as in :func:`core.activations.stage_activation_bytes`.
+        options: seq_len, micro_batch_size, sequence_parallel, fused_attention; numbers may be arrays.
+
+    Returns:
+        [bytes per GPU], shape (*broadcast, pipeline_parallel).
+
+    ZeRO shards dense weights over data x context ranks, and experts over those of them that hold the same experts:
+    each expert is split over tensor x expert ranks, so (data x context / expert) copies remain.
+    Assumes even shards and dropout off; leaves out the CUDA context, communication libraries and fragmentation.
+    Source: Rajbhandari et al. 2020, arXiv:1910.02054; Korthikanti et al. 2022, arXiv:2205.05198; experts:
+    Megatron-LM, docs on MoE parallel folding (expert data parallelism).
+    """
+    params = stage_params(model, pipeline_parallel, virtual_stages)
+    ranks, stage = (np.asarray(value)[..., None] for value in (data_parallel, zero_stage))
+    replicas = ranks * context_parallel
+    dense = _states(params.dense, params.largest_unit, tensor_parallel, replicas, stage, recipe, offload)
+    experts = _states(
+        params.experts,
+        params.largest_expert_unit,
+        tensor_parallel * expert_parallel,
+        np.maximum(replicas / expert_parallel, 1),
+        stage,
+        recipe,
+        offload,
+    )
+    run = cast(
+        ActivationOptions,
+        {
+            **options,
+            "tensor_parallel": tensor_parallel,
+            "context_parallel": context_parallel,
+            "expert_parallel": expert_parallel,
+        },
+    )
+    activations = stage_activation_bytes(
+        model,
+        pipeline_parallel=pipeline_parallel,
+        num_micro_batches=num_micro_batches,
+        virtual_stages=virtual_stages,
+        recompute=recompute,
+        logits_copies=LOGITS_COPIES,
+        **run,
+    ).total_bytes
+    again = recompute_bytes(model, recompute=recompute, **run)[..., None]
+    both = [(d, e) for d, e in zip(dense, experts, strict=True)]
+    weights, gradients, optimizer, passing, step = (d + e for d, e in both)
+    parts = np.broadcast_arrays(weights, gradients, optimizer, activations, passing + again, step)
+    return TrainingMemory(*(np.array(part, dtype=np.float64) for part in parts))
+
+
+def _states(
+    params: Floats,
+    unit: Floats,
+    split: int,
+    ranks: ArrayLike,
+    stage: ArrayLike,
+    recipe: str,
+    offload: Offload,
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Weights, gradients, optimizer, what passes through in the backward pass, and what the optimizer step adds."""
+    some = params > 0  # a stage may hold no experts; ZeRO's formula asks for at least one parameter
+    peak: ZeroPeak = zero_peak(
+        np.where(some, params, 1.0) / split,
+        ranks,
+        stage=stage,
+        unit_params=np.where(some, unit, 1.0) / split,
+        optimizer=recipe,
+        offload=offload,
+    )
+    passing = peak.gathered_weight_bytes + peak.gradient_bucket_bytes
+    steady = peak.steady
+    return (
+        steady.weight_bytes * some,
+        steady.gradient_bytes * some,
+        steady.optimizer_bytes * some,
+        passing * some,
+        peak.step_bytes * some,
+    )

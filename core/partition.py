@@ -1,0 +1,164 @@
+"""What step 2 shows of a training scenario: memory by ZeRO stage over GPUs, what fits, what each stage costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.activations import RECOMPUTES
+from core.checks import Floats
+from core.collectives import zero_traffic
+from core.memory import TrainingMemory, stage_params, training_memory
+from core.scenario import TrainingScenario
+from core.zero import STAGES, largest_model
+
+# Positions of the slider: every count up to a node, then two a doubling, to the size of the largest published runs.
+DATA_PARALLEL = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
+SEQ_LEN = tuple(512 * 2**k for k in range(12))
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The numbers that a person compares before and after a change, on the fullest pipeline stage's GPU."""
+
+    state_bytes: float  # weights, gradients and optimizer states
+    activation_bytes: float
+    peak_bytes: float
+    room_bytes: float  # negative where the peak does not fit
+    peaks_in_step: bool  # the optimizer step is the highest moment, not the backward pass
+    traffic_bytes: float  # sent by each GPU, an optimizer step
+    traffic_ratio: float  # over plain data parallelism; 0 on one rank, which sends nothing
+    largest_params: float
+
+    @property
+    def fits(self) -> bool:
+        """Whether the peak stays within the GPU's memory."""
+        return self.room_bytes >= 0
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionSweep:
+    """Memory of the fullest pipeline stage's GPU; axes are the slider's positions and the ZeRO stages 0 to 3."""
+
+    data_parallel: tuple[int, ...]
+    memory: TrainingMemory  # (positions, stages)
+    largest_params: Floats  # parameters whose states alone would fit [params]
+    traffic_bytes: Floats  # sent by each GPU for one optimizer step [bytes]
+    hbm_bytes: float
+
+    @property
+    def fits(self) -> NDArray[np.bool_]:
+        """Whether the peak stays within the GPU's memory."""
+        return np.asarray(self.memory.peak_bytes <= self.hbm_bytes)
+
+    @property
+    def room_bytes(self) -> Floats:
+        """What is left of the GPU's memory at the peak; negative where it does not fit. [bytes]"""
+        return self.hbm_bytes - self.memory.peak_bytes
+
+    def headline(self, index: int, stage: int) -> Headline:
+        """One position and stage."""
+        at = index, stage
+        plain = float(self.traffic_bytes[index, 0])
+        return Headline(
+            state_bytes=float(self.memory.state_bytes[at]),
+            activation_bytes=float(self.memory.activation_bytes[at]),
+            peak_bytes=float(self.memory.peak_bytes[at]),
+            room_bytes=float(self.room_bytes[at]),
+            peaks_in_step=bool(self.memory.peaks_in_step[at]),
+            traffic_bytes=float(self.traffic_bytes[at]),
+            traffic_ratio=float(self.traffic_bytes[at]) / plain if plain else 0.0,
+            largest_params=float(self.largest_params[at]),
+        )
+
+
+def positions(standard: tuple[int, ...], here: int) -> tuple[int, ...]:
+    """Slider positions with the scenario's own value among them."""
+    return tuple(sorted({*standard, here}))
+
+
+def layout_of(scenario: TrainingScenario, **changes: ArrayLike | str) -> dict[str, Any]:
+    """The scenario's layout as :func:`core.memory.training_memory` takes it, some of it replaced by columns."""
+    return scenario.layout | changes
+
+
+def one_position(scenario: TrainingScenario) -> Headline:
+    """The scenario's own numbers."""
+    return over_data_parallel(scenario, (scenario.data_parallel,)).headline(0, scenario.zero_stage)
+
+
+def over_data_parallel(scenario: TrainingScenario, ranks: tuple[int, ...] = ()) -> PartitionSweep:
+    """Every stage at every position of the GPU slider, in one call; ``ranks`` are the slider's own unless given."""
+    ranks = ranks or positions(DATA_PARALLEL, scenario.data_parallel)
+    column, stages = np.array(ranks)[:, None], np.array(STAGES)
+    hbm = float(scenario.accelerator.hbm_bytes)
+    params = stage_params(scenario.model, scenario.pipeline_parallel, scenario.virtual_stages)
+    share = params.dense / scenario.tensor_parallel + params.experts / (
+        scenario.tensor_parallel * scenario.expert_parallel
+    )
+    return PartitionSweep(
+        data_parallel=ranks,
+        memory=training_memory(
+            scenario.model, **layout_of(scenario, data_parallel=column, zero_stage=stages)
+        ).fullest(),
+        largest_params=largest_model(
+            hbm,
+            column * scenario.context_parallel,
+            stage=stages,
+            optimizer=scenario.recipe,
+            offload=scenario.offload,
+            model_parallel=scenario.tensor_parallel * scenario.pipeline_parallel,
+        ),
+        traffic_bytes=zero_traffic(
+            float(share.max()),
+            column * scenario.context_parallel,
+            stage=stages,
+            optimizer=scenario.recipe,
+            accumulation_steps=scenario.num_micro_batches,
+        ).total_bytes,
+        hbm_bytes=hbm,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ActivationSweep:
+    """Activations of the fullest stage over sequence length, one row of ``memory`` for each way to recompute."""
+
+    seq_len: tuple[int, ...]
+    memory: Mapping[str, TrainingMemory]  # by recompute; each (positions,)
+    hbm_bytes: float
+
+    def largest_part(self, recompute: str, index: int) -> str:
+        """Which of weights, gradients, optimizer and activations is the largest at one length."""
+        memory = self.memory[recompute]
+        parts = {
+            "weights": memory.weight_bytes,
+            "gradients": memory.gradient_bytes,
+            "optimizer": memory.optimizer_bytes,
+            "activations": memory.activation_bytes,
+        }
+        return max(parts, key=lambda name: float(parts[name][index]))
+
+
+def over_seq_len(scenario: TrainingScenario) -> ActivationSweep:
+    """All three ways to recompute at every sequence length the layout can take, in one call each."""
+    lengths = tuple(s for s in positions(SEQ_LEN, scenario.seq_len) if s % scenario.context_parallel == 0)
+    return ActivationSweep(
+        seq_len=lengths,
+        memory={
+            recompute: training_memory(
+                scenario.model, **layout_of(scenario, seq_len=np.array(lengths), recompute=recompute)
+            ).fullest()
+            for recompute in RECOMPUTES
+        },
+        hbm_bytes=float(scenario.accelerator.hbm_bytes),
+    )
+
+
+def by_pipeline_stage(scenario: TrainingScenario) -> TrainingMemory:
+    """Memory of each pipeline stage's GPUs for the scenario as it stands; shape (pipeline_parallel,)."""
+    return training_memory(scenario.model, **scenario.layout)

@@ -1,0 +1,112 @@
+"""The numbers that the words of step 2 quote, by the names that the text uses."""
+
+from __future__ import annotations
+
+from core.display import digits, show_bytes, show_count, show_difference
+from core.params import count_params
+from core.partition import Headline, PartitionSweep, one_position
+from core.partition_questions import largest_part, zero_one_share
+from core.scenario import TrainingScenario
+from core.zero import RECIPES, largest_model
+
+
+def numbers_in_words(scenario: TrainingScenario, unit: str) -> dict[str, str]:
+    """Each ``${name}`` of content/steps/partition.md with its value for this scenario."""
+    hbm = float(scenario.accelerator.hbm_bytes)
+    recipe = RECIPES[scenario.recipe]
+    params = count_params(scenario.model).total
+    here = one_position(scenario)
+    share, largest = zero_one_share(scenario), largest_part(scenario)
+    return {
+        "bytes_per_param": digits(recipe.total_bytes, 3).rstrip("0").rstrip("."),
+        "hbm": show_bytes(hbm, unit),
+        "largest_copy": show_count(float(largest_model(hbm, 1, stage=0, optimizer=scenario.recipe))),
+        "params": show_count(params),
+        "states": show_bytes(recipe.total_bytes * params, unit),
+        "gpu": scenario.accelerator.name,
+        "ranks": f"{scenario.data_parallel * scenario.context_parallel:,}",
+        "stage": str(scenario.zero_stage),
+        "per_gpu": show_bytes(here.state_bytes, unit),
+        "traffic": f"{here.traffic_ratio:.3g}",
+        "activations": show_bytes(here.activation_bytes, unit),
+        "seq_len": f"{scenario.seq_len:,}",
+        "recompute": {"none": "no", "selective": "selective", "full": "full"}[scenario.recompute],
+        "peak": show_bytes(here.peak_bytes, unit),
+        "model": scenario.model.name,
+        "copy": show_bytes(share.copy_bytes, unit),
+        "left": show_bytes(share.left_bytes, unit),
+        "times_less": f"{share.copy_bytes / share.left_bytes:.1f}",
+        "long": f"{largest.seq_len:,}",
+        **{f"long_{part}": show_bytes(value, unit) for part, value in largest.bytes_by_part.items()},
+    }
+
+
+# When it helps, what to do, what it gains and costs, how to confirm it.
+FIXES = (
+    {
+        "when": "the optimizer's states alone overflow",
+        "do": "ZeRO-1",
+        "gains": "states shrink towards a quarter",
+        "costs": "no extra traffic",
+        "confirm by": "allocated memory after the first optimizer step",
+    },
+    {
+        "when": "gradients overflow too",
+        "do": "ZeRO-2",
+        "gains": "towards an eighth",
+        "costs": "no extra traffic on one micro-batch; with accumulation a reduction each micro-batch",
+        "confirm by": "peak memory in the backward pass, buckets included",
+    },
+    {
+        "when": "weights overflow too",
+        "do": "ZeRO-3 or FSDP",
+        "gains": "divided by the ranks",
+        "costs": "half as much traffic again, and prefetching",
+        "confirm by": "all-gathers in a trace: hidden behind compute, or exposed",
+    },
+    {
+        "when": "one layer's activations overflow",
+        "do": "tensor and sequence parallelism, or a smaller micro-batch",
+        "gains": "activations divided by the ranks",
+        "costs": "collectives in every layer: keep them inside a node",
+        "confirm by": "peak memory, and the share of time in all-gather and reduce-scatter",
+    },
+    {
+        "when": "activations of all layers overflow",
+        "do": "recompute",
+        "gains": "down to each layer's input",
+        "costs": "up to a third more FLOPs: HFU rises, MFU does not",
+        "confirm by": "peak memory, and step time against the run without it",
+    },
+)
+
+
+def layout_in_words(scenario: TrainingScenario) -> str:
+    """The scenario in a few words, to recognise a pinned one."""
+    return (
+        f"{scenario.model.name} on {scenario.num_gpus:,} x {scenario.accelerator.name}, ZeRO-{scenario.zero_stage},"
+        f" {scenario.seq_len:,} tokens, {scenario.recompute} recompute"
+    )
+
+
+def stage_table(
+    sweep: PartitionSweep, scenario: TrainingScenario, unit: str, baseline: Headline | None
+) -> list[dict[str, str]]:
+    """Steady and peak memory, the largest model and the traffic of each ZeRO stage on the scenario's GPUs."""
+    index = sweep.data_parallel.index(scenario.data_parallel)
+    rows = []
+    for stage in range(4):
+        row = sweep.headline(index, stage)
+        rows.append(
+            {
+                "stage": f"ZeRO-{stage}" if stage else "no sharding",
+                "steady": show_bytes(row.state_bytes, unit),
+                "peak": show_bytes(row.peak_bytes, unit),
+                "fits": "yes" if row.fits else f"{show_bytes(-row.room_bytes, unit)} over",
+                "largest model": f"{show_count(row.largest_params)} params",
+                "sends a step": show_bytes(row.traffic_bytes, unit),
+                "against plain": f"{row.traffic_ratio:.3g} x" if row.traffic_ratio else "nothing sent",
+            }
+            | ({"peak against pinned": show_difference(row.peak_bytes - baseline.peak_bytes, unit)} if baseline else {})
+        )
+    return rows

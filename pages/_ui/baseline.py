@@ -1,0 +1,36 @@
+"""Pin the numbers of a moment; every number then shows its difference from them."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import streamlit as st
+
+T = TypeVar("T")
+
+
+def pinned(topic: str, kind: type[T]) -> T | None:
+    """What is pinned on this page, if anything."""
+    value = st.session_state.get(f"{topic}.baseline")
+    return value if isinstance(value, kind) else None
+
+
+def pin_buttons(topic: str, now: object, about: str) -> None:
+    """Pin what stands on the page now, or let go of it."""
+    with st.container(horizontal=True, vertical_alignment="center", width="content"):
+        st.button(
+            "Pin as baseline", icon=":material/push_pin:", key=f"{topic}.pin", on_click=_pin, args=(topic, now, about)
+        )
+        if f"{topic}.baseline" in st.session_state:
+            st.button(
+                "Let go", icon=":material/close:", type="tertiary", key=f"{topic}.unpin", on_click=_unpin, args=(topic,)
+            )
+            st.caption(f"Pinned: {st.session_state[f'{topic}.about']}")
+
+
+def _pin(topic: str, now: object, about: str) -> None:
+    st.session_state[f"{topic}.baseline"], st.session_state[f"{topic}.about"] = now, about
+
+
+def _unpin(topic: str) -> None:
+    del st.session_state[f"{topic}.baseline"], st.session_state[f"{topic}.about"]

@@ -1,0 +1,83 @@
+"""Choose a model: from the catalog, or any config.json, pasted, uploaded or edited by hand."""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+
+from core.display import show_bytes, show_count
+from core.hf_config import ConfigError, parse_hf_config
+from core.kv_cache import kv_bytes, state_bytes
+from core.model_catalog import load_catalog_rows
+from core.model_spec import ModelSpec, load_models
+from core.params import count_params
+from core.scenario import with_model
+from pages._ui import settings, state
+from pages._ui.controls import refusal
+from pages._ui.words import plain
+
+_PICK, _TEXT = "model.pick", "model.text"
+
+
+def forget() -> None:
+    """Start from an empty box the next time the dialog opens."""
+    st.session_state.pop(_TEXT, None)
+
+
+@st.dialog("Model", width="large")
+def show() -> None:
+    """The dialog; it closes when a model is taken."""
+    models = load_models()
+    names = {row.id: row.name for row in load_catalog_rows()}
+    ids = list(names)
+    here = state.current().model.id
+    st.session_state.setdefault(_PICK, here if here in names else ids[0])
+    st.selectbox("From the catalog", ids, format_func=lambda i: f"{names[i]}  ({i})", key=_PICK)
+    picked = st.session_state[_PICK]
+    with st.container(horizontal=True):
+        if st.button("Use this model", type="primary", key="model.use"):
+            _take(models[picked])
+        st.button("Edit its config by hand", key="model.edit", on_click=_edit, args=(picked,))
+    st.markdown("**Or bring your own.** Paste the `config.json` of a Hugging Face repository, or upload it.")
+    uploaded = st.file_uploader("Upload config.json", type=["json", "txt"], key="model.file")
+    st.text_area("config.json", key=_TEXT, height=220, placeholder='{"model_type": "llama", "hidden_size": 4096, ...}')
+    text = uploaded.getvalue().decode("utf-8", errors="replace") if uploaded else st.session_state[_TEXT]
+    if not text or not text.strip():
+        return
+    try:
+        model = parse_hf_config(text)
+    except ConfigError as error:
+        refusal(str(error))
+        return
+    _summary(model)
+    if st.button("Use this config", type="primary", key="model.use_config"):
+        _take(model)
+
+
+def _summary(model: ModelSpec) -> None:
+    """What the config was read as, before it is taken."""
+    unit, count = settings.unit(), count_params(model)
+    rows = {
+        "parameters": f"{count.total:,} ({show_count(count.total)})",
+        "used per token": show_count(count.active),
+        "layers": f"{model.num_layers}",
+        "KV cache at 1 token": show_bytes(float(kv_bytes(model, 1)), unit),
+        "KV cache at 32,768 tokens": show_bytes(float(kv_bytes(model, 32_768)), unit),
+    }
+    if constant := float(state_bytes(model)):
+        rows["constant state a sequence"] = show_bytes(constant, unit)
+    st.markdown("\n".join([f"**{plain(model.name)}**", "", *(f"- {key}: **{value}**" for key, value in rows.items())]))
+    for note in model.notes:
+        st.caption(plain(note))
+
+
+def _take(model: ModelSpec) -> None:
+    scenario, said = with_model(state.current(), model)
+    state.replace(scenario, *said)
+    st.rerun()
+
+
+def _edit(model_id: str) -> None:
+    config = next(row.config for row in load_catalog_rows() if row.id == model_id)
+    st.session_state[_TEXT] = json.dumps(config, indent=1)

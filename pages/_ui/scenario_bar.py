@@ -1,0 +1,62 @@
+"""The row that every page starts with: which model, on which GPUs, and the ways to change, pin and share that."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import streamlit as st
+
+from core.display import show_count
+from core.presets import load_presets
+from pages._ui import hardware_dialog, model_dialog, share_dialog, state
+from pages._ui.controls import refusal
+from pages._ui.words import plain
+
+
+def scenario_bar(fields: Collection[str] = ()) -> None:
+    """Draw the row, what was adapted, and refusals that none of the page's own controls (``fields``) will show."""
+    scenario = state.current()
+    with st.container(horizontal=True, vertical_alignment="center", key="scenario_bar"):
+        st.button(
+            plain(scenario.model.name),
+            icon=":material/account_tree:",
+            help="Change the model, or paste a config.json",
+            key="bar.model",
+            on_click=model_dialog.forget,
+        )
+        st.button(
+            plain(f"{show_count(scenario.training.num_gpus)} x {scenario.accelerator.name}"),
+            icon=":material/memory:",
+            help="Change the accelerator and the links",
+            key="bar.hardware",
+        )
+        with st.popover("Presets", icon=":material/bookmarks:", help="Scenarios that open with one click"):
+            _presets()
+        st.button("Share", icon=":material/share:", help="Copy the link, or save the scenario", key="bar.share")
+    if st.session_state["bar.model"]:
+        model_dialog.show()
+    elif st.session_state["bar.hardware"]:
+        hardware_dialog.show()
+    elif st.session_state["bar.share"]:
+        share_dialog.show()
+    for note in state.take_notes():
+        st.info(plain(note), icon=":material/info:")
+    for problem in state.problems():
+        if problem.field not in fields:
+            refusal(problem.sentence)
+
+
+def _presets() -> None:
+    for preset in load_presets().values():
+        st.button(
+            preset.title,
+            help=preset.about,
+            key=f"bar.preset.{preset.id}",
+            type="tertiary",
+            on_click=_open,
+            args=(preset.id,),
+        )
+
+
+def _open(preset_id: str) -> None:
+    state.replace(load_presets()[preset_id].scenario())
