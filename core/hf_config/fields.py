@@ -26,7 +26,7 @@ class Quantity(NamedTuple):
 
 
 NAMES: dict[str, Quantity] = {
-    "hidden_size": Quantity("the width of the residual stream", WIDTH, ("n_embd", "d_model", "model_dim")),
+    "hidden_size": Quantity("the width of the residual stream", WIDTH, ("n_embd", "n_embed", "d_model", "model_dim")),
     "num_hidden_layers": Quantity("the number of layers", 4096, ("n_layer", "n_layers", "num_layers")),
     "num_attention_heads": Quantity("the number of query heads", HEADS, ("n_head", "n_heads", "num_heads")),
     "num_key_value_heads": Quantity(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.hf_config import deepseek, qwen
 from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields, show
-from core.hf_config.parts import by_window, decoder, gqa, hidden_size, mlp, moe, num_layers, windows
+from core.hf_config.parts import by_window, decoder, gqa, hidden_size, mlp, moe, num_layers, uniform, windows
 from core.model_spec import Layer, MlpKind, ModelSpec
 
 UNMODELLED = {
@@ -19,13 +19,15 @@ UNMODELLED = {
     "an encoder without a cache": ("bert", "roberta", "xlm-roberta", "deberta-v2", "modernbert", "electra"),
 }
 
+UNGATED = ("relu", "relu2", "gelu", "gelu_new", "gelu_fast", "xielu")
+
 # Parts of field names that speak of a memory or a layer pattern which this reader would have to guess.
 TELLTALES = (
     *("mamba", "ssm", "rwkv", "lru_", "recurrent", "state_size", "conv_", "_conv", "delta", "linear_attn"),
     *("linear_num", "linear_key", "linear_head", "hybrid", "index_", "indexer", "compress", "cross_attention"),
     *("swa_", "local_layer", "sliding_attention_heads", "kv_shared", "kv_source", "use_cla", "block_configs"),
     *("layer_group", "hc_", "attn_layer", "attn_type", "full_attn", "full_attention_interval", "attention_chunk"),
-    *("global_head_dim", "zero_expert", "per_layer", "alibi_window", "attn_res"),
+    *("global_head_dim", "zero_expert", "per_layer", "attn_res", "type_vocab_size"),
 )
 
 
@@ -58,10 +60,19 @@ def refuse_guesses(f: Fields, kind: str) -> None:
             )
 
 
+def _gated(f: Fields) -> bool:
+    """SiLU and the tanh form of GELU stand in gated MLPs, squared ReLU and the older GELUs mostly not."""
+    name = next((name for name in ("hidden_act", "hidden_activation", "activation_function") if f.has(name)), None)
+    gated = name is None or f.text(name) not in UNGATED
+    if not gated:
+        f.note(f"{name}={show(f.raw.get(name or ''))} was read as an MLP without a gate: two matrices.")
+    return gated
+
+
 def _mlp(f: Fields) -> MlpKind:
     """Experts where the fields speak of them, beside shared ones, or a dense MLP."""
     if not f.has("num_experts"):
-        return mlp(f, bias=f.flag("mlp_bias"))
+        return mlp(f, bias=f.flag("mlp_bias"), gated=_gated(f))
     own = "moe_intermediate_size"
     width = f.integer(own if f.has(own) else "intermediate_size")
     shared = f.integer("n_shared_experts", default=0, minimum=0) * width
@@ -81,13 +92,16 @@ def unknown(f: Fields) -> ModelSpec:
     refuse_guesses(f, kind)
     f.note(
         f"The architecture {show(kind)} is not known here: it was read as a decoder with RMSNorm, rotary positions and "
-        "gated MLPs, so small terms (norms, biases) may differ."
+        "no special parts, so small terms (norms, biases) may differ."
     )
     if f.has("sliding_window") and not f.has("layer_types"):
         window = show(f.find("sliding_window")[1])
         f.note(f"sliding_window={window} is given without layer_types: all layers were read as seeing everything.")
-    if f.has("kv_lora_rank"):
+    if f.has("kv_lora_rank") and f.has("num_experts"):
         return deepseek.deepseek(f)
+    if f.has("kv_lora_rank"):
+        latent = Layer(mixer=deepseek.latent_attention(f), mlp=_mlp(f), norm_params=2 * hidden_size(f))
+        return decoder(f, uniform(f, latent))
     bias = f.flag("attention_bias")
     attention = gqa(f, qkv_bias=bias, output_bias=bias)
     part = _mlp(f)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.hf_config.fields import Fields
-from core.hf_config.parts import decoder, gqa, hidden_size, mlp, uniform
+from core.hf_config.parts import by_window, decoder, gqa, hidden_size, mlp, num_layers, uniform
 from core.model_spec import Attention, Layer, ModelSpec
 
 
@@ -40,6 +40,22 @@ def gptj(f: Fields) -> ModelSpec:
     attention = gqa(f, kv_heads=f.integer("num_attention_heads"))
     layers = uniform(f, _block(f, attention, norms=1))
     return decoder(f, layers, final_norm=2 * hidden_size(f), lm_head_bias=True)
+
+
+def gpt_neo(f: Fields) -> ModelSpec:
+    """GPT-Neo: every second layer sees 256 tokens. Source: config.json of EleutherAI/gpt-neo-2.7B."""
+    count = num_layers(f)
+    kinds = f.items("attention_layers", length=count) or ["global", "local"] * (count // 2) + ["global"] * (count % 2)
+    for index, kind in enumerate(kinds):
+        if kind not in ("global", "local"):
+            raise f.fail(f"attention_layers[{index}]", kind, "is neither global nor local", "write one of the two")
+    attention = gqa(f, kv_heads=f.integer("num_attention_heads"), output_bias=True)
+    window = f.integer("window_size", default=256, purpose="the tokens that a local layer can see")
+    windows = [window if kind == "local" else None for kind in kinds]
+    part = mlp(f, width=_width(f), gated=False, bias=True)
+    layers = by_window(f, attention, windows, mlp=part, norm_params=4 * hidden_size(f))
+    rows = f.integer("max_position_embeddings")
+    return decoder(f, layers, tie_default=True, position_embeddings=rows, final_norm=2 * hidden_size(f))
 
 
 def gpt_neox(f: Fields) -> ModelSpec:

@@ -104,6 +104,15 @@ def arcee(f: Fields) -> ModelSpec:
     return decoder(f, uniform(f, layer))
 
 
+def apertus(f: Fields) -> ModelSpec:
+    """Apertus: no gate, a norm on each query and key head, two trained numbers in the activation. arXiv:2509.14233."""
+    bias = f.flag("attention_bias")
+    attention = gqa(f, qkv_bias=bias, output_bias=bias, qk_norm="head")
+    extras = (("activation", 2),)
+    layer = Layer(mixer=attention, mlp=mlp(f, gated=False), norm_params=2 * hidden_size(f), extras=extras)
+    return decoder(f, uniform(f, layer))
+
+
 def palm(f: Fields) -> ModelSpec:
     """PaLM, which never had a config.json: one norm a layer, gated MLP, one key/value head, no biases.
 

@@ -35,8 +35,10 @@ from core.model_spec import ModelSpec
 Reader = Callable[[Fields], ModelSpec]
 
 READERS: dict[str, Reader] = {
+    "apertus": like_llama.apertus,
     "arcee": like_llama.arcee,
     "bloom": gpt.bloom,
+    "codegen": gpt.gptj,
     "cohere": like_llama.cohere,
     "cohere2": like_llama.cohere2,
     "deepseek": glm.deepseek_moe,
@@ -67,6 +69,7 @@ READERS: dict[str, Reader] = {
     "glm_moe_dsa": deepseek.deepseek_sparse,
     "gpt2": gpt.gpt2,
     "gpt_bigcode": gpt.gpt_bigcode,
+    "gpt_neo": gpt.gpt_neo,
     "gpt_neox": gpt.gpt_neox,
     "gpt_oss": gpt_oss.gpt_oss,
     "gptj": gpt.gptj,
