@@ -1,0 +1,22 @@
+"""What axe-core finds on a page that people with a disability would stumble over."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from playwright.sync_api import Page
+
+_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+_RUN = """async (tags) => {
+  const found = await axe.run(document, { runOnly: { type: "tag", values: tags }, resultTypes: ["violations"] });
+  return found.violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.target.join(" ")}`));
+}"""
+
+
+def violations(page: Page) -> list[str]:
+    """One line for each place that breaks a WCAG 2.2 AA rule: the rule, and a selector of the place."""
+    if not page.evaluate("'axe' in window"):
+        script = files("axe_playwright_python").joinpath("axe.min.js")
+        page.evaluate(script.read_text(encoding="utf-8"))
+    found: list[str] = page.evaluate(_RUN, _RULES)
+    return found
