@@ -33,7 +33,7 @@ __all__ = [
 
 Layout = Literal["latent", "expanded"]
 Reservation = Literal["ideal", "uniform"]
-IndexKeys = Literal["published", "included", "excluded"]
+IndexKeys = Literal["usual", "included", "excluded"]
 
 
 class KvOptions(TypedDict, total=False):
@@ -45,9 +45,9 @@ class KvOptions(TypedDict, total=False):
     reservation: "ideal" (default): a layer keeps the tokens that it can see. "uniform": every layer has pages for every
         token, windows or not, as engines without a hybrid cache manager reserve.
     page_tokens: tokens are rounded up to whole pages of so many; 1 (default) rounds nothing. [tokens]
-    indexer: "published" (default): index keys count where the model's published rate counts them, in DeepSeek-V4's
-        pooled entries (6,880 bytes a token of Flash) and not beside DeepSeek-V3.2's latents (70,272). "included": what
-        memory holds. "excluded": keys and values alone.
+    indexer: "usual" (default): index keys count where the figure usually given for the model counts them, in
+        DeepSeek-V4's pooled entries (6,880 bytes a token of Flash) and not beside DeepSeek-V3.2's latents (70,272, as
+        DeepSeek-V3). "included": what memory holds; plan capacity with it. "excluded": keys and values alone.
     indexer_dtype: format of index keys; None (default): as kv_dtype. DeepSeek-V3.2 keeps them in fp8.
     tensor_parallel: GPUs that split the heads; bytes are those of the fullest one; 1. [GPUs]
     """
@@ -179,7 +179,7 @@ def _parts(
         raise TypeError(f"unknown options {sorted(unknown)}; choose from {sorted(KvOptions.__annotations__)}")
     expanded = one_of("layout", options.get("layout", "latent"), get_args(Layout)) == "expanded"
     uniform = one_of("reservation", options.get("reservation", "ideal"), get_args(Reservation)) == "uniform"
-    indexer = one_of("indexer", options.get("indexer", "published"), get_args(IndexKeys))
+    indexer = one_of("indexer", options.get("indexer", "usual"), get_args(IndexKeys))
     kv_dtype = options.get("kv_dtype", "bf16")
     gpus = whole("tensor_parallel", options.get("tensor_parallel", 1), high=MOST_GPUS)
 

@@ -28,7 +28,7 @@ class GrowingCache:
     window: int | None = None  # tokens held exactly; None: all of them
     ratio: int = 0  # tokens pooled into one further entry of the same widths; 0: none
     index_elements: int = 0  # of the indexer's key; one for each entry that it picks from
-    publishes_index: bool = False  # the model's published rate counts the index keys
+    usually_counts_index: bool = False  # the figure usually given a token counts the index keys
 
     @property
     def elements(self) -> Floats:
@@ -46,7 +46,7 @@ class GrowingCache:
 
     def counts_index(self, indexer: str) -> bool:
         """Whether index keys count under this convention; see :class:`core.kv_cache.KvOptions`."""
-        return indexer == "included" or (indexer == "published" and self.publishes_index)
+        return indexer == "included" or (indexer == "usual" and self.usually_counts_index)
 
 
 def growing_caches(model: ModelSpec, gpus: Floats, *, expanded: bool) -> Iterator[tuple[int, GrowingCache]]:
@@ -80,7 +80,7 @@ def growing_cache(mixer: Any, gpus: Floats, *, expanded: bool) -> GrowingCache |
                 window=mixer.window,
                 ratio=mixer.ratio,
                 index_elements=mixer.indexer.head_dim if mixer.indexer else 0,
-                publishes_index=True,
+                usually_counts_index=True,
             )
     return None
 

@@ -66,7 +66,7 @@ def _terms(
             expression = product(count, cache.heads, width, tokens, size, sequences)
             yield Term(f"{layers}, {label}", expression, result, "bytes")
     picked = pooled if cache.ratio else exact
-    if cache.index_elements and picked and cache.counts_index(options.get("indexer", "published")):
+    if cache.index_elements and picked and cache.counts_index(options.get("indexer", "usual")):
         expression = product(count, cache.index_elements, picked, index_size, sequences)
         result = float(count * cache.index_elements * picked * index_size * sequences)
         yield Term(f"{layers}, index keys", expression, result, "bytes")
@@ -82,7 +82,7 @@ def _assumptions(caches: list[GrowingCache], options: KvOptions) -> Iterator[str
             yield "a layer with a window stops growing when it is full"
     indexed = [cache for cache in caches if cache.index_elements]
     if indexed:
-        counted = all(cache.counts_index(options.get("indexer", "published")) for cache in indexed)
+        counted = all(cache.counts_index(options.get("indexer", "usual")) for cache in indexed)
         yield "index keys are counted" if counted else "index keys of sparse attention are left out"
     if options.get("tensor_parallel", 1) != 1:
         yield "KV heads are split over the GPUs until each holds one; latents and shared keys lie on every GPU"

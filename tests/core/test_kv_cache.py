@@ -1,0 +1,344 @@
+"""KV bytes of real models worked out by hand, of papers, and of inputs that made other tools wrong."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.kv_cache import kv_bytes, kv_bytes_per_token, kv_parts, max_batch, state_bytes
+from core.model_spec import from_hf_config
+from core.units import GB, GIB, KB, KIB, TB
+from tests.shapes import DEEPSEEK_V4_FLASH, GPT_OSS_120B, INDEXER, LLAMA_70B, QWEN_27B, attention, gqa, mla, stack
+
+CONFIGS = Path(__file__).parents[1] / "data/configs"
+S = 32_768
+
+# Bytes of one sequence in bf16 at 1 and at 32,768 tokens, from the numbers in each config.json by the architecture's
+# own description: layers x KV heads x (key width + value width) x 2 bytes, or as the comment says.
+BY_HAND = {
+    # Grattafiori et al. 2024, arXiv:2407.21783, table 3: 32, 80, 126 layers, 8 KV heads of 128.
+    "meta-llama--Meta-Llama-3.1-8B": (32 * 8 * 256 * 2, 131_072 * S),
+    "meta-llama--Meta-Llama-3.1-70B": (80 * 8 * 256 * 2, 327_680 * S),
+    "meta-llama--Meta-Llama-3.1-405B": (126 * 8 * 256 * 2, 516_096 * S),
+    # Jiang et al. 2024, arXiv:2401.04088, table 1: 32 layers, 8 KV heads of 128; sliding_window is null.
+    "mistralai--Mixtral-8x7B-v0.1": (32 * 8 * 256 * 2, 131_072 * S),
+    # Yang et al. 2025, arXiv:2505.09388, tables 1 and 2: KV heads 8, 8 and 4; head_dim 128, not hidden / heads.
+    "Qwen--Qwen3-8B": (36 * 8 * 256 * 2, 147_456 * S),
+    "Qwen--Qwen3-32B": (64 * 8 * 256 * 2, 262_144 * S),
+    "Qwen--Qwen3-235B-A22B": (94 * 4 * 256 * 2, 192_512 * S),
+    "Qwen--Qwen3-VL-8B-Instruct": (36 * 8 * 256 * 2, 147_456 * S),  # text_config: the shape of Qwen3-8B
+    "MiniMaxAI--MiniMax-M2.5": (62 * 8 * 256 * 2, 253_952 * S),  # full attention in every layer
+    # full_attention_interval 4: 16 of 64 and 12 of 48 layers; heads of 256.
+    "Qwen--Qwen3.5-27B": (16 * 4 * 512 * 2, 65_536 * S),
+    "qwen3-next-80B-A3B": (12 * 2 * 512 * 2, 24_576 * S),
+    # hybrid_layer_pattern: 9 full layers with 4 KV heads, 39 with 8 that see 128; keys of 192, values of 128.
+    "XiaomiMiMo--MiMo-V2-Flash": (
+        9 * 4 * (192 + 128) * 2 + 39 * 8 * (192 + 128) * 2,
+        23_040 * S + 199_680 * 128,
+    ),
+    # DeepSeek-AI 2024, arXiv:2412.19437, section 4.2: 61 layers of latents, 512 + 64; 70,272 bytes as in
+    # arXiv:2505.09343, table 1. DeepSeek-V3.2 and GLM-5 (78 layers) keep index keys beside them, counted on request.
+    "deepseek-ai--DeepSeek-V3": (61 * (512 + 64) * 2, 70_272 * S),
+    "deepseek-ai--DeepSeek-V3.2": (61 * (512 + 64) * 2, 70_272 * S),
+    "moonshotai--Kimi-K2-Instruct": (61 * (512 + 64) * 2, 70_272 * S),
+    "zai-org--GLM-5": (78 * (512 + 64) * 2, 89_856 * S),
+    # linear_attn_config.full_attn_layers names 24 of 93 layers; the others are KDA. mla_use_nope rotates nothing, but
+    # the 64 elements are there.
+    "moonshotai--Kimi-K3": (24 * (512 + 64) * 2, 27_648 * S),
+    # compress_ratios without its last entry, which is the MTP module's: 0 twice, 4 in 21 layers, 128 in 20. One vector
+    # of 512 is key and value; a layer of ratio 4 also keeps index keys of 128. The first token has no pooled entry.
+    "deepseek-ai--DeepSeek-V4-Flash": (
+        43 * 512 * 2,
+        43 * 128 * 512 * 2 + 21 * (S // 4) * (512 + 128) * 2 + 20 * (S // 128) * 512 * 2,
+    ),
+    # layer_types: 25 sliding layers (window 1,024) with 8 heads of 256, 5 full ones with 2 of 512. attention_k_eq_v
+    # shares the projection; the key is then normalised and rotated, so two tensors are cached.
+    "google--gemma-4-26B-A4B": (
+        25 * 8 * (256 + 256) * 2 + 5 * 2 * (512 + 512) * 2,
+        204_800 * 1024 + 20_480 * S,
+    ),
+    # Every fourth layer is full (12 of 48), the others attend within a chunk of 8,192; 8 heads of 128.
+    "meta-llama--Llama-4-Scout-17B-16E-Instruct": (48 * 8 * 256 * 2, 36 * 4096 * 8192 + 12 * 4096 * S),
+    # block_configs: attention is left in 49 of 80 layers, n_heads_in_group 8 of 64 heads is 8 KV heads.
+    "nvidia--Llama-3_3-Nemotron-Super-49B-v1": (49 * 8 * 256 * 2, 200_704 * S),
+    # hybrid_override_pattern: "*" is attention, 6 of 52 and 10 of 118 blocks; 2 and 8 KV heads of 128.
+    "nvidia--NVIDIA-Nemotron-3-Nano-30B-A3B-BF16": (6 * 2 * 256 * 2, 6_144 * S),
+    "nvidia--Nemotron-H-56B-Base-8K": (10 * 8 * 256 * 2, 40_960 * S),
+    # layer_types: every second layer sees 128 tokens; 8 KV heads of 64.
+    "openai--gpt-oss-120b": (36 * 8 * 128 * 2, 18 * 2048 * 128 + 18 * 2048 * S),
+    "openai--gpt-oss-20b": (24 * 8 * 128 * 2, 12 * 2048 * 128 + 12 * 2048 * S),
+}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_real_configs_match_the_hand_count(name):
+    model = from_hf_config(json.loads((CONFIGS / f"{name}.json").read_text()))
+    assert kv_bytes(model, [1, S]).tolist() == list(BY_HAND[name])
+
+
+def test_every_real_config_has_a_hand_count():
+    assert {path.stem for path in CONFIGS.glob("*.json")} == set(BY_HAND)
+
+
+# Published figures, each with the source that prints it.
+def test_deepseek_v2_keeps_34_6_and_15_6_thousand_elements_a_token():
+    # arXiv:2405.04434, table 9
+    assert kv_bytes_per_token(mla(60), 1) / 2 / KB == pytest.approx(34.6, abs=0.05)
+    assert kv_bytes_per_token(mla(27), 1) / 2 / KB == pytest.approx(15.6, abs=0.05)
+
+
+def test_latents_equal_two_and_a_quarter_groups():
+    # arXiv:2405.04434, section 2.1.4: 576 / (2 x 128)
+    assert kv_bytes(mla(1), 1) / kv_bytes(gqa(1, 1, 128), 1) == 2.25
+
+
+def test_the_93_3_percent_of_deepseek_v2_needs_six_bit_latents():
+    # arXiv:2405.04434, abstract, against DeepSeek 67B (95 layers, 8 KV heads); section 3.2.3: 6 bits on average.
+    # In bf16 on both sides the architecture alone saves 82.2%.
+    deepseek_67b = kv_bytes(gqa(95, 8, 128), 1)
+    assert 1 - kv_bytes(mla(60), 1) / deepseek_67b == pytest.approx(0.822, abs=5e-4)
+    assert 1 - kv_bytes(mla(60), 1) * (6 / 16) / deepseek_67b == pytest.approx(0.933, abs=5e-4)
+
+
+def test_deepseek_v3_keeps_70_272_kb_a_token():
+    assert kv_bytes(mla(61), 1) / KB == 70.272  # arXiv:2505.09343, table 1
+
+
+def test_opt_13b_takes_1_6_gb_a_request():
+    # arXiv:2309.06180, section 3: 2,048 tokens; the printed GB are GiB, 1.5625
+    assert kv_bytes(gqa(40, 40, 128), 2048) / GIB == pytest.approx(1.6, abs=0.05)
+
+
+def test_palm_with_48_heads_needs_3_tb():
+    # Pope et al. 2022, arXiv:2211.05102, section 2.1: batch 512, context 2,048
+    palm = gqa(118, 48, 128)
+    assert kv_bytes(palm, 1) / KB == pytest.approx(2900, abs=0.5)
+    assert kv_bytes(palm, 2048, batch=512) / TB == pytest.approx(3, abs=0.5)
+
+
+def test_palm_with_one_head_reaches_43_000_tokens():
+    # arXiv:2211.05102, table 1: 30% of 64 chips with 32 GiB, split over the batch of 128
+    budget = 0.3 * 64 * 32 * GIB
+    assert budget / (128 * kv_bytes_per_token(gqa(118, 1, 256), 1)) == pytest.approx(43_000, abs=500)
+
+
+def test_kipply_52b_and_the_scaling_book():
+    assert kv_bytes(gqa(64, 64, 128), 1) == 2_097_152  # kipply, Transformer Inference Arithmetic (2022)
+    assert kv_bytes(LLAMA_70B, 1, kv_dtype="int8") / KIB == 160  # JAX scaling book, part 8; its kB are KiB
+
+
+# Inputs that users reported because a tool got them wrong.
+def test_grouped_heads_are_charged_once_not_per_query_head():
+    assert kv_bytes(LLAMA_70B, 4096) / GB == pytest.approx(1.342, abs=5e-4)  # LLM-Viewer 12 printed 10.737
+
+
+def test_the_head_width_is_its_own_field():
+    assert kv_bytes(gqa(36, 8, 128, heads=32), 1) == 147_456  # LMCache 688, Qwen3-4B: not 2560 / 32 = 80
+    assert kv_bytes(gqa(42, 8, 256, heads=16), 1) == 344_064  # Gemma 2 9B: not 3584 / 16 = 224
+
+
+def test_mla_latent_and_expanded_are_both_right_and_named():
+    # gguf-parser-go 8, DeepSeek-V3 at 65,536 tokens
+    assert kv_bytes(mla(61), 65_536) / GIB == pytest.approx(4.29, abs=5e-3)
+    assert kv_bytes(mla(61), 1, layout="expanded") == 4_997_120 == 61 * 128 * (128 + 64 + 128) * 2
+    assert kv_bytes(mla(61), 65_536, layout="expanded") / GIB == pytest.approx(305, abs=0.5)
+
+
+def test_sliding_layers_count_at_short_context():
+    # hf-mem 60, gpt-oss-120b; the vLLM log says 78,384 tokens in 5.38 GiB
+    assert kv_bytes(GPT_OSS_120B, 1) == 73_728
+    assert 5.38 * GIB / kv_bytes(GPT_OSS_120B, 1) == pytest.approx(78_384, rel=1e-3)
+    assert kv_bytes(GPT_OSS_120B, 78_384, reservation="uniform") / GIB == pytest.approx(5.38, abs=5e-3)
+
+
+def test_linear_attention_layers_hold_no_keys():
+    # lmstudio-bug-tracker 1862, Qwen3.6-27B at 262,144 tokens: 16,384 MiB in the engine's log, not 64 GiB
+    assert kv_bytes(QWEN_27B, 1) == 65_536
+    assert kv_bytes(QWEN_27B, 262_144) == 16 * GIB
+
+
+def test_multi_head_7b_takes_half_a_mebibyte_a_token():
+    assert kv_bytes(gqa(32, 32, 128), 1, kv_dtype="fp16") == 524_288  # vllm-fit 2 and 14: not 4,194,304
+
+
+def test_keys_and_values_are_two_and_split_over_gpus():
+    # EleutherAI cookbook, calc_transformer_mem.py: no factor 2, no grouped heads, no tensor parallelism
+    gpt3 = gqa(96, 96, 128)
+    assert kv_bytes(gpt3, 2049) / GIB == pytest.approx(9.00, abs=5e-3)
+    assert kv_bytes(gpt3, 2049, tensor_parallel=8) / GIB == pytest.approx(1.126, abs=5e-4)
+    assert kv_bytes(LLAMA_70B, 4097, tensor_parallel=8) / GIB == pytest.approx(0.156, abs=5e-4)
+
+
+def test_the_budget_is_per_gpu():
+    # vLLM 13061, Qwen 14B distill on two GPUs, 131,072 tokens
+    qwen_14b = gqa(48, 8, 128, heads=40)
+    assert kv_bytes_per_token(qwen_14b, 1, tensor_parallel=2) == 98_304
+    assert kv_bytes(qwen_14b, 131_072, tensor_parallel=2) / GIB == 12.0
+    assert 8.69 * GIB / kv_bytes_per_token(qwen_14b, 1, tensor_parallel=2) == pytest.approx(94_900, abs=50)
+    assert max_batch(qwen_14b, 131_072, free_bytes=8.69 * GIB, tensor_parallel=2) == 0
+    assert max_batch(qwen_14b, 81_536, free_bytes=8.69 * GIB, tensor_parallel=2) == 1
+
+
+# Conventions.
+def test_index_keys_are_a_part_of_their_own():
+    deepseek_v32 = mla(61, indexer=INDEXER)
+    parts = kv_parts(deepseek_v32, 1000, indexer="included", indexer_dtype="fp8")
+    assert parts.keys_values_bytes == 70_272_000
+    assert parts.indexer_bytes == 61 * 128 * 1000
+    assert kv_bytes(deepseek_v32, 1) == 70_272, "the usual figure leaves them out"
+    assert kv_bytes(deepseek_v32, 1, indexer="included") == 61 * (576 + 128) * 2
+
+
+def test_the_usual_rate_of_deepseek_v4_counts_index_keys():
+    # 21 layers pool 4 tokens into 512 + 128 elements, 20 pool 128 into 512: 6,880 bytes a token beyond the window
+    assert kv_bytes_per_token(DEEPSEEK_V4_FLASH, 1000) == 21 * 640 * 2 / 4 + 20 * 512 * 2 / 128 == 6880
+    assert kv_bytes_per_token(DEEPSEEK_V4_FLASH, 1000, indexer="excluded") == 21 * 512 * 2 / 4 + 20 * 512 * 2 / 128
+
+
+def test_heads_are_split_until_each_gpu_holds_one_and_then_copied():
+    gpus = np.array([1, 2, 4, 8, 16, 64])
+    per_gpu = kv_bytes(LLAMA_70B, 1, tensor_parallel=gpus)
+    assert (per_gpu / kv_bytes(LLAMA_70B, 1)).tolist() == [1, 1 / 2, 1 / 4, 1 / 8, 1 / 8, 1 / 8]
+
+
+def test_latents_and_shared_keys_lie_on_every_gpu():
+    for model in (mla(61, indexer=INDEXER), DEEPSEEK_V4_FLASH):
+        assert (
+            kv_bytes(model, 500, tensor_parallel=[1, 8], indexer="included") == kv_bytes(model, 500, indexer="included")
+        ).all()
+    assert kv_bytes(mla(61), 1, layout="expanded", tensor_parallel=8) == 61 * 16 * 320 * 2
+
+
+def test_uniform_pages_charge_windows_for_every_token():
+    assert kv_bytes(GPT_OSS_120B, 10_000, reservation="uniform") == 73_728 * 10_000
+    assert kv_bytes(GPT_OSS_120B, 10_000) == 36_864 * 10_000 + 36_864 * 128
+    assert kv_bytes(LLAMA_70B, 10_000, reservation="uniform") == kv_bytes(LLAMA_70B, 10_000)
+
+
+def test_pages_round_tokens_up():
+    assert kv_bytes(LLAMA_70B, [1, 16, 17], page_tokens=16).tolist() == [327_680 * 16, 327_680 * 16, 327_680 * 32]
+    assert kv_bytes(GPT_OSS_120B, 1000, page_tokens=16) == 36_864 * 1008 + 36_864 * 128
+
+
+def test_block_scales_are_paid_for():
+    assert kv_bytes(LLAMA_70B, 1, kv_dtype="mxfp8") == 163_840 * (1 + 1 / 32)
+
+
+# Shape and growth.
+MODELS = {
+    "full": LLAMA_70B,
+    "window": GPT_OSS_120B,
+    "chunk": stack((36, attention(8, 128, window=8192, window_kind="chunked")), (12, attention(8, 128))),
+    "latent": mla(61, indexer=INDEXER),
+    "compressed": DEEPSEEK_V4_FLASH,
+    "hybrid": QWEN_27B,
+}
+every_kind = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+
+
+@every_kind
+def test_lengths_by_batches_give_a_grid_that_equals_single_calls(model):
+    lengths, batches = np.array([1, 3, 128, 129, 5000]), np.array([1, 7])
+    grid = kv_bytes(model, lengths, batch=batches[:, None], indexer="included")
+    assert grid.shape == (2, 5)
+    for row, batch in zip(grid, batches, strict=True):
+        assert row.tolist() == [kv_bytes(model, int(n), batch=int(batch), indexer="included") for n in lengths]
+
+
+@every_kind
+@pytest.mark.parametrize("reservation", ["ideal", "uniform"])
+def test_the_cache_never_shrinks_and_ideal_never_exceeds_uniform(model, reservation):
+    lengths = np.arange(1, 20_000)
+    held = kv_bytes(model, lengths, reservation=reservation)
+    assert (np.diff(held) >= 0).all()
+    assert (held <= kv_bytes(model, lengths, reservation="uniform")).all()
+
+
+@every_kind
+@pytest.mark.parametrize("reservation", ["ideal", "uniform"])
+def test_marginal_tokens_add_up_to_the_cache(model, reservation):
+    lengths = np.arange(1, 16_385)  # whole pools of 128
+    options = {"reservation": reservation, "indexer": "included"}
+    assert kv_bytes_per_token(model, lengths, **options).sum() == kv_bytes(model, 16_384, **options)
+
+
+@pytest.mark.parametrize("name", ["full", "window", "chunk", "latent", "hybrid"])
+def test_the_marginal_token_is_the_difference(name):
+    lengths = np.arange(1, 10_000)
+    held = kv_bytes(MODELS[name], lengths)
+    assert (kv_bytes_per_token(MODELS[name], lengths[1:]) == np.diff(held)).all()
+    assert kv_bytes_per_token(MODELS[name], 1) == held[0]
+
+
+def test_a_window_stops_growing_when_it_is_full():
+    only_windows = gqa(18, 8, 64, window=128)
+    assert kv_bytes_per_token(only_windows, [1, 128, 129, 10**6]).tolist() == [36_864, 36_864, 0, 0]
+    assert kv_bytes(only_windows, 10**6) == kv_bytes(only_windows, 128)
+
+
+def test_layers_that_share_a_cache_add_nothing():
+    owner, reader = attention(8, 128), attention(8, 128, shares_kv=True)
+    assert kv_bytes(stack((4, owner), (4, reader), (4, None)), 100) == kv_bytes(stack((4, owner)), 100)
+
+
+# Batch.
+@every_kind
+def test_the_largest_batch_fits_and_one_more_does_not(model):
+    lengths, free = np.array([1, 100, 4096, 131_072]), np.array([[1e9], [80e9], [1e12]])
+    batch = max_batch(model, lengths, free_bytes=free)
+    each = kv_bytes(model, lengths) + state_bytes(model)
+    assert batch.shape == (3, 4)
+    assert batch.dtype == np.int64
+    assert (batch * each <= free).all()
+    assert ((batch + 1) * each > free).all()
+
+
+def test_exactly_full_memory_holds_the_whole_batch():
+    assert max_batch(LLAMA_70B, 4096, free_bytes=32 * kv_bytes(LLAMA_70B, 4096)) == 32
+    assert max_batch(LLAMA_70B, 4096, free_bytes=32 * kv_bytes(LLAMA_70B, 4096) - 1) == 31
+
+
+def test_no_room_holds_no_sequence():
+    assert max_batch(LLAMA_70B, 4096, free_bytes=[-5e9, 0, 1e9]).tolist() == [0, 0, 0]
+
+
+def test_the_state_takes_its_share_of_the_batch():
+    each = kv_bytes(QWEN_27B, 1) + state_bytes(QWEN_27B)
+    assert max_batch(QWEN_27B, 1, free_bytes=10 * each) == 10
+
+
+# Bad input.
+@pytest.mark.parametrize("bad", [0, -1, float("nan"), float("inf"), 1e30, 0.5, [4096, 0], "many"])
+@pytest.mark.parametrize("call", [kv_bytes, kv_bytes_per_token, lambda model, n: max_batch(model, n, free_bytes=1e9)])
+def test_lengths_that_are_none_are_refused_by_name(call, bad):
+    with pytest.raises(ValueError, match=r"seq_len=.*(whole number|finite number|not a number)"):
+        call(LLAMA_70B, bad)
+
+
+@pytest.mark.parametrize("bad", [0, -1, float("nan"), 1e30, 1.5])
+@pytest.mark.parametrize("name", ["batch", "tensor_parallel", "page_tokens"])
+def test_counts_that_are_none_are_refused_by_name(name, bad):
+    with pytest.raises(ValueError, match=rf"{name}=.*(whole number|finite number)"):
+        kv_bytes(LLAMA_70B, 4096, **{name: bad})
+
+
+@pytest.mark.parametrize("name", ["kv_dtype", "layout", "reservation", "indexer", "indexer_dtype"])
+def test_unknown_words_are_answered_with_the_known_ones(name):
+    with pytest.raises(ValueError, match="choose one of"):
+        kv_bytes(LLAMA_70B, 4096, **{name: "other"})
+
+
+def test_unknown_options_are_refused():
+    with pytest.raises(TypeError, match="page_tokens"):
+        kv_bytes(LLAMA_70B, 4096, pages=16)
+
+
+def test_memory_that_is_no_number_is_refused():
+    with pytest.raises(ValueError, match="free_bytes=nan"):
+        max_batch(LLAMA_70B, 4096, free_bytes=float("nan"))
+
+
+def test_a_model_that_keeps_nothing_has_no_largest_batch():
+    with pytest.raises(ValueError, match="keeps nothing"):
+        max_batch(stack((2, None)), 4096, free_bytes=1e9)
