@@ -271,12 +271,12 @@ class LiveChart {
     const flat = named.some((trace) => trace.orientation === "h");
     const title = (axis) => plain(axis?.title?.text ?? axis?.title ?? "");
     const rows = new Map();
-    named.forEach(({ x = [], y = [] }, column) => {
+    named.forEach(({ x = [], y = [], text = [] }, column) => {
       const [at, value] = flat ? [y, x] : [x, y];
       for (let p = 0; p < at.length; p++) {
         const name = plain(at[p]);
         if (!rows.has(name)) rows.set(name, new Array(named.length).fill(""));
-        rows.get(name)[column] = plain(value[p]);
+        rows.get(name)[column] = plain(Array.isArray(text) && text[p] ? text[p] : value[p]); // its own words, if any
       }
     });
     const line = (tag, cells) => {
@@ -372,9 +372,10 @@ function dress(trace, data, theme) {
   if (trace.type === "bar") {
     const shape = roles ? roles.map((each) => data.patterns[each] ?? "") : (data.patterns[role] ?? "");
     const hatched = data.neutrals.includes(role);
+    const veil = theme.scheme === "dark" ? 0.3 : 0.4;
     const pattern = hatched
       ? { shape, fillmode: "replace", fgcolor: colour, bgcolor: theme.surface, size: 7, solidity: 0.35 }
-      : { shape, fillmode: "overlay", fgcolor: theme.background, fgopacity: 0.4, size: 7, solidity: 0.18 };
+      : { shape, fillmode: "overlay", fgcolor: theme.background, fgopacity: veil, size: 7, solidity: 0.18 };
     worn.marker = { color: colour, line: { width: 0 }, ...trace.marker };
     if (shape) worn.marker.pattern = { ...pattern, ...trace.marker?.pattern };
     return worn;
@@ -430,7 +431,7 @@ function layoutFor(data, theme, width) {
     },
   };
   for (const name of new Set(["xaxis", "yaxis", ...Object.keys(given)])) {
-    if (/^[xy]axis\d*$/.test(name)) layout[name] = axisFor(given[name], theme, size);
+    if (/^[xy]axis\d*$/.test(name)) layout[name] = axisFor(given[name], theme, size, holdsNames(data, name));
   }
   const limit = (item) => theme.colour(item.name ?? "limit", data);
   if (given.shapes) {
@@ -449,7 +450,7 @@ function layoutFor(data, theme, width) {
   return layout;
 }
 
-function axisFor(axis = {}, theme, size) {
+function axisFor(axis = {}, theme, size, names) {
   const title = typeof axis.title === "string" ? { text: axis.title } : axis.title;
   return {
     gridcolor: theme.grid,
@@ -458,11 +459,20 @@ function axisFor(axis = {}, theme, size) {
     ticks: "",
     automargin: false,
     separatethousands: true,
-    showgrid: axis.type !== "category",
+    showgrid: !names, // a bar beside its name needs no line through it
     ...axis,
     title: title && { standoff: 8, ...title, font: { size: size - 1, color: theme.muted, ...title.font } },
-    tickfont: { size: size - 1, color: axis.type === "category" ? theme.text : theme.muted, ...axis.tickfont },
+    tickfont: { size: size - 1, color: names ? theme.text : theme.muted, ...axis.tickfont },
   };
+}
+
+// Whether an axis carries names, not numbers: what a trace on it says, unless the figure says so.
+function holdsNames({ figure }, axis) {
+  const letter = axis[0];
+  const type = figure.layout[axis]?.type;
+  if (type) return type === "category";
+  const on = (trace) => (trace[`${letter}axis`] ?? letter) === axis.replace("axis", "");
+  return figure.data.some((trace) => on(trace) && typeof trace[letter]?.[0] === "string");
 }
 
 function merged(base, over) {
@@ -527,7 +537,8 @@ function readoutNode() {
 const longest = (texts) => texts.reduce((a, b) => (b.length > a.length ? b : a), "");
 
 // A cell of the table: four digits of a number, and text without Plotly's own bold.
-const plain = (cell) => (typeof cell === "number" ? String(Number(cell.toPrecision(4))) : String(cell).replace(/<[^>]*>/g, ""));
+const plain = (cell) =>
+  typeof cell === "number" ? String(Number(cell.toPrecision(4))) : String(cell ?? "").replace(/<[^>]*>/g, "");
 
 // Draw times in ms, for measurements from outside.
 function recordDraw(ms) {

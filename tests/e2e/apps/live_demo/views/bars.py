@@ -36,7 +36,7 @@ def memory_live(billions: float) -> LiveFigure:
         margin={"l": 76, "r": 84, "t": 28, "b": 44},
         dragmode=False,
         xaxis={"title": "GB per GPU", "range": [0, 16 * billions], "fixedrange": True},
-        yaxis={"type": "category", "autorange": "reversed", "fixedrange": True},
+        yaxis={"autorange": "reversed", "fixedrange": True},
         shapes=[{"type": "line", "x0": HBM_GB, "x1": HBM_GB, "y0": 0, "y1": 1, "yref": "paper", "name": "limit"}],
         annotations=[
             {"x": HBM_GB, "y": 1, "yref": "paper", "text": "80 GB of HBM", "xanchor": "left", "yanchor": "bottom"}
