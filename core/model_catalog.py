@@ -69,7 +69,7 @@ class ModelCatalog(Mapping[str, ModelSpec]):
         if known is None:
             row = self._rows[canonical]
             model = from_hf_config(row["config"])
-            notes = (*model.notes, *((row["note"],) if row.get("note") else ()))
+            notes = (*model.notes, *(row[key] for key in ("note", "counts_differ") if row.get(key)))
             known = model.model_copy(update={"id": canonical, "name": row["name"], "notes": notes})
             self._models[canonical] = known
         return known

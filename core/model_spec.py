@@ -15,17 +15,19 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    NonNegativeInt,
-    PositiveInt,
     SerializerFunctionWrapHandler,
     model_serializer,
 )
 
-Term = tuple[str, NonNegativeInt]  # what some parameters are, and how many
-
 # Upper bounds refuse typing errors (1e30) in words; the largest published values are far below them.
 Width = Annotated[int, Field(gt=0, le=10_000_000)]
 Heads = Annotated[int, Field(gt=0, le=100_000)]
+Experts = Annotated[int, Field(gt=0, le=100_000)]
+Count = Annotated[int, Field(gt=0, le=10**9)]
+CountOrNone = Annotated[int, Field(ge=0, le=10**9)]  # 0: there are none
+Params = Annotated[int, Field(ge=0, le=10**15)]
+
+Term = tuple[str, Params]  # what some parameters are, and how many
 
 
 class Spec(BaseModel):
@@ -46,7 +48,7 @@ class Indexer(Spec):
 
     num_heads: Heads
     head_dim: Width
-    top_k: PositiveInt
+    top_k: Count
 
 
 class Attention(Spec):
@@ -57,7 +59,7 @@ class Attention(Spec):
     num_kv_heads: Heads
     head_dim: Width  # of queries and keys
     v_head_dim: Width
-    window: PositiveInt | None = None  # tokens a layer can see; None: all of them
+    window: Count | None = None  # tokens a layer can see; None: all of them
     window_kind: Literal["sliding", "chunked"] = "sliding"
     qkv_bias: bool = False
     output_bias: bool = False
@@ -85,12 +87,12 @@ class LatentAttention(Spec):
     q_lora_rank: Width | None  # None: queries come from the hidden state in one projection
     kv_lora_rank: Width
     qk_nope_head_dim: Width
-    qk_rope_head_dim: NonNegativeInt
+    qk_rope_head_dim: CountOrNone
     v_head_dim: Width
     output_gate: bool = False
     qkv_bias: bool = False
     indexer: Indexer | None = None
-    shared_top_k: PositiveInt | None = None  # reads the tokens that an earlier layer's indexer picked
+    shared_top_k: Count | None = None  # reads the tokens that an earlier layer's indexer picked
 
 
 class CompressedAttention(Spec):
@@ -104,10 +106,10 @@ class CompressedAttention(Spec):
     head_dim: Width
     qk_rope_head_dim: Width
     q_lora_rank: Width
-    o_groups: PositiveInt
+    o_groups: Count
     o_lora_rank: Width
-    window: PositiveInt
-    ratio: NonNegativeInt
+    window: Count
+    ratio: CountOrNone
     indexer: Indexer | None = None
 
 
@@ -120,7 +122,7 @@ class LinearAttention(Spec):
     num_value_heads: Heads
     key_head_dim: Width
     value_head_dim: Width
-    conv_kernel: NonNegativeInt  # 0: no short convolution
+    conv_kernel: CountOrNone  # 0: no short convolution
     full_rank_gate: bool = False
 
 
@@ -134,8 +136,8 @@ class StateSpace(Spec):
     num_heads: Heads
     head_dim: Width
     state_size: Width
-    num_groups: PositiveInt
-    conv_kernel: PositiveInt
+    num_groups: Count
+    conv_kernel: Count
     conv_bias: bool = True
     proj_bias: bool = False
 
@@ -165,14 +167,14 @@ class Moe(Spec):
     """Routed experts, of which a token uses ``top_k``, and what every token passes beside them."""
 
     kind: Literal["moe"] = "moe"
-    num_experts: PositiveInt
-    top_k: PositiveInt
+    num_experts: Experts
+    top_k: Experts
     expert_intermediate_size: Width
     gated: bool = True
     expert_bias: bool = False
     router_bias: bool = False  # a trained bias; a balancing buffer is no parameter
-    router_norm_params: NonNegativeInt = 0  # scales inside the router (Gemma 4)
-    shared_intermediate_size: NonNegativeInt = 0  # all shared experts together
+    router_norm_params: Params = 0  # scales inside the router (Gemma 4)
+    shared_intermediate_size: CountOrNone = 0  # all shared experts together
     shared_bias: bool = False  # also of the projections into and out of the expert space
     shared_gate: bool = False
     expert_hidden_size: Width | None = None  # experts work in a narrower space, with a projection in and out
@@ -188,7 +190,7 @@ class Layer(Spec):
 
     mixer: Mixer | None = None
     mlp: MlpKind | None = None
-    norm_params: NonNegativeInt = 0  # weights and biases of the layer's norms
+    norm_params: Params = 0  # weights and biases of the layer's norms
     extras: tuple[Term, ...] = ()  # whatever else the layer stores, by name
 
     @property
@@ -206,16 +208,16 @@ class ModelSpec(Spec):
     hidden_size: Width
     vocab_size: Width
     tie_word_embeddings: bool
-    max_position_embeddings: PositiveInt
+    max_position_embeddings: Count
     layers: tuple[Layer, ...] = Field(min_length=1, max_length=4096)
     embedding_size: Width | None = None  # where the embedding is narrower than the residual stream
-    position_embeddings: NonNegativeInt = 0  # rows of a learned position table
-    position_embedding_size: NonNegativeInt | None = None
+    position_embeddings: CountOrNone = 0  # rows of a learned position table
+    position_embedding_size: CountOrNone | None = None
     lookup_tables: tuple[Term, ...] = ()  # further tables of which a token reads a few rows (per-layer embeddings)
     embedding_extras: tuple[Term, ...] = ()  # embedding norms and projections
-    final_norm_params: NonNegativeInt = 0
+    final_norm_params: Params = 0
     final_extras: tuple[Term, ...] = ()
-    residual_streams: PositiveInt = 1  # above 1: hyper-connections mix them around every mixer and MLP
+    residual_streams: int = Field(1, gt=0, le=1000)  # above 1: hyper-connections mix them around mixers and MLPs
     lm_head_bias: bool = False
     weight_dtype: str = "bf16"
     notes: tuple[str, ...] = ()  # plain sentences: what was read how, and what is left out

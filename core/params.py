@@ -123,13 +123,13 @@ def count_params(model: ModelSpec) -> ParamCount:
 
 @dataclass(frozen=True, slots=True)
 class LayerArrays:
-    """One entry a layer, first layer first. [params]"""
+    """One entry a layer, first layer first. Floats, exact to 2^53: an absurd config must not overflow. [params]"""
 
-    dense: NDArray[np.int64]
-    experts: NDArray[np.int64]
+    dense: NDArray[np.float64]
+    experts: NDArray[np.float64]
 
     @property
-    def total(self) -> NDArray[np.int64]:
+    def total(self) -> NDArray[np.float64]:
         """Everything a layer stores."""
         return self.dense + self.experts
 
@@ -142,12 +142,12 @@ def split_layer_params(model: ModelSpec) -> LayerArrays:
             known[id(layer)] = params_of_layer(layer, model.hidden_size, model.residual_streams)
     rows = [known[id(layer)] for layer in model.layers]
     return LayerArrays(
-        dense=np.array([row.dense for row in rows], dtype=np.int64),
-        experts=np.array([row.experts for row in rows], dtype=np.int64),
+        dense=np.array([row.dense for row in rows], dtype=np.float64),
+        experts=np.array([row.experts for row in rows], dtype=np.float64),
     )
 
 
-def layer_params(model: ModelSpec) -> NDArray[np.int64]:
+def layer_params(model: ModelSpec) -> NDArray[np.float64]:
     """Weights of each layer, shape (num_layers,). [params]"""
     return split_layer_params(model).total
 

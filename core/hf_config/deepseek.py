@@ -12,6 +12,7 @@ from core.model_spec import Indexer, LatentAttention, Layer, MlpKind, ModelSpec
 
 def latent_attention(f: Fields, *, indexer: Indexer | None = None, output_gate: bool = False) -> LatentAttention:
     """Latent attention; ``q_lora_rank`` null means that queries skip the latent."""
+    f.require("q_lora_rank", "the width of the query latent, or null where queries skip it")
     return LatentAttention(
         num_heads=f.integer("num_attention_heads"),
         q_lora_rank=f.integer("q_lora_rank", purpose="the width of the query latent") if f.has("q_lora_rank") else None,
@@ -39,10 +40,9 @@ def expert_layers(f: Fields) -> list[bool]:
     count = num_layers(f)
     listed = f.items("mlp_layer_types", length=count)
     if listed is not None:
-        for index, entry in enumerate(listed):
-            if entry not in ("dense", "sparse", "moe"):
-                raise f.fail(f"mlp_layer_types[{index}]", entry, "is neither dense nor sparse", "write one of the two")
+        f.each("mlp_layer_types", listed, ("dense", "sparse", "moe"), "is neither dense nor sparse")
         return [entry != "dense" for entry in listed]
+    f.require("first_k_dense_replace", "the number of leading layers without experts")
     first = f.integer("first_k_dense_replace", default=0, minimum=0, purpose="the number of leading dense layers")
     if first > count:
         raise ConfigError(
@@ -56,6 +56,7 @@ def expert_layers(f: Fields) -> list[bool]:
 def deepseek_mlps(f: Fields) -> list[MlpKind]:
     """Dense MLPs first, then routed experts beside shared ones."""
     sparse = expert_layers(f)
+    f.require("n_shared_experts", "the number of shared experts, or null for none")
     shared = f.integer("n_shared_experts", default=0, minimum=0)
     experts = None
     if any(sparse):
@@ -93,9 +94,7 @@ def shares_index(f: Fields) -> list[bool]:
         if len(listed) != count:
             raise f.fail("index_topk_pattern", letters, f"has {len(listed)} letters", f"give {count}, one a layer")
     if listed is not None:
-        for index, entry in enumerate(listed):
-            if entry not in ("full", "shared"):
-                raise f.fail(f"indexer_types[{index}]", entry, "is neither full nor shared", "write one of the two")
+        f.each("indexer_types", listed, ("full", "shared"), "is neither full nor shared")
         return [entry == "shared" for entry in listed]
     every = f.integer("index_topk_freq", default=1, purpose="every how many layers one has an indexer of its own")
     start = f.integer("index_skip_topk_offset", default=2, minimum=0, purpose="the layers before the first that shares")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.hf_config.deepseek import read_indexer
 from core.hf_config.errors import ConfigError
-from core.hf_config.fields import Fields, show
+from core.hf_config.fields import Fields
 from core.hf_config.parts import decoder, hidden_size, layer_types, moe, num_layers, window_size
 from core.model_spec import CompressedAttention, Layer, ModelSpec
 
@@ -32,14 +32,9 @@ def ratios(f: Fields) -> list[tuple[int, bool]]:
             f"{f.path}compress_ratios has {len(listed)} entries but num_hidden_layers={count}; "
             "give one entry a layer (and at most one for the multi-token-prediction layer)"
         )
-    known = {ratio: kind for kind, ratio in DEFAULT_RATES.items()}
-    for index, ratio in enumerate(listed):
-        if isinstance(ratio, bool) or ratio not in known:
-            raise ConfigError(
-                f"{f.path}compress_ratios[{index}]={show(ratio)} is a kind of layer whose memory is not modelled; "
-                f"known: {sorted(known)}"
-            )
-    return [(int(ratio), known[ratio] == SPARSE) for ratio in listed[:count]]
+    known = tuple(DEFAULT_RATES.values())
+    f.each("compress_ratios", listed, known, "is a kind of layer whose memory is not modelled")
+    return [(int(ratio), ratio == DEFAULT_RATES[SPARSE]) for ratio in listed[:count]]
 
 
 def deepseek_v4(f: Fields) -> ModelSpec:
@@ -51,6 +46,7 @@ def deepseek_v4(f: Fields) -> ModelSpec:
     if heads % groups:
         raise ConfigError(f"{f.path}o_groups={groups} does not divide num_attention_heads={heads}; choose a divisor")
     width = f.integer("moe_intermediate_size")
+    f.require("n_shared_experts", "the number of shared experts, or null for none")
     shared = f.integer("n_shared_experts", default=0, minimum=0)
     experts = moe(f, width=width, shared=shared * width)
     made: dict[tuple[int, bool], Layer] = {}

@@ -7,8 +7,7 @@ which they are tried, together with what the number is for and the range that a 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -106,6 +105,12 @@ class Fields:
         """Whether a quantity is given, under any of its names."""
         return self.find(name)[1] is not None
 
+    def require(self, name: str, purpose: str) -> None:
+        """Hold a field to be written down, be it as null: its absence would change the model silently."""
+        names = (name, *(NAMES[name].aliases if name in NAMES else ()))
+        if not any(candidate in self.raw for candidate in names):
+            raise self.missing(name, purpose)
+
     def fail(self, name: str, value: object, rule: str, way_out: str) -> ConfigError:
         """The refusal of one field, ready to raise."""
         return ConfigError(f"{self.path}{name}={show(value)} {rule}; {way_out}")
@@ -134,8 +139,8 @@ class Fields:
     def whole(self, name: str, value: Any, *, purpose: str, minimum: int = 1, maximum: int = WIDTH) -> int:
         """``value`` as a whole number in a range; 4096.0 is one, true and "4096" are not."""
         way_out = f"it is {purpose}: give a whole number from {minimum} to {maximum}"
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not math.isfinite(value) or value != int(value):
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole and not (isinstance(value, float) and value.is_integer()):  # NaN and Infinity are no integers
             raise self.fail(name, value, "is not a whole number", way_out)
         if not minimum <= value <= maximum:
             raise self.fail(name, value, "is out of range", way_out)
@@ -174,6 +179,17 @@ class Fields:
             rule = f"has {len(value)} entries but {of}={length}"
             raise self.fail(name, list(value), rule, f"give {length} entries or change {of}")
         return list(value)
+
+    def each(self, name: str, entries: Sequence[Any], known: Sequence[Any], rule: str) -> None:
+        """Hold every entry of a list to the known ones.
+
+        Raises:
+            ConfigError: the first that is not, with ``rule`` and what is known.
+        """
+        for index, entry in enumerate(entries):
+            if isinstance(entry, bool) or entry not in known:
+                way_out = f"known for this model: {', '.join(map(str, known))}"
+                raise self.fail(f"{name}[{index}]", entry, rule, way_out)
 
     def section(self, name: str) -> Fields | None:
         """A nested object as fields of its own, sharing the notes; None where absent."""

@@ -14,13 +14,14 @@ def _attention(f: Fields, *, qk_norm: str = "none") -> Attention:
 
 def gemma(f: Fields) -> ModelSpec:
     """Gemma 1. Source: arXiv:2403.08295, table 1."""
+    f.with_defaults("Gemma", head_dim=256)
     layer = Layer(mixer=_attention(f), mlp=mlp(f), norm_params=2 * hidden_size(f))
     return decoder(f, uniform(f, layer), tie_default=True)
 
 
 def gemma2(f: Fields) -> ModelSpec:
     """Gemma 2: every second layer slides, the first one included. Source: arXiv:2408.00118, table 1."""
-    f.with_defaults("Gemma 2", sliding_window=4096, max_position_embeddings=8192)
+    f.with_defaults("Gemma 2", head_dim=256, sliding_window=4096, max_position_embeddings=8192)
     layers = by_window(f, _attention(f), windows(f, every=2), mlp=mlp(f), norm_params=4 * hidden_size(f))
     return decoder(f, layers, tie_default=True)
 

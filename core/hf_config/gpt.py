@@ -46,9 +46,7 @@ def gpt_neo(f: Fields) -> ModelSpec:
     """GPT-Neo: every second layer sees 256 tokens. Source: config.json of EleutherAI/gpt-neo-2.7B."""
     count = num_layers(f)
     kinds = f.items("attention_layers", length=count) or ["global", "local"] * (count // 2) + ["global"] * (count % 2)
-    for index, kind in enumerate(kinds):
-        if kind not in ("global", "local"):
-            raise f.fail(f"attention_layers[{index}]", kind, "is neither global nor local", "write one of the two")
+    f.each("attention_layers", kinds, ("global", "local"), "is neither global nor local")
     attention = gqa(f, kv_heads=f.integer("num_attention_heads"), output_bias=True)
     window = f.integer("window_size", default=256, purpose="the tokens that a local layer can see")
     windows = [window if kind == "local" else None for kind in kinds]

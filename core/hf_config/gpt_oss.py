@@ -9,6 +9,7 @@ from core.model_spec import ModelSpec
 
 def gpt_oss(f: Fields) -> ModelSpec:
     """gpt-oss-20b and 120b. Source: OpenAI 2025, gpt-oss model card, arXiv:2508.10925, section 2 and table 1."""
+    f.with_defaults("gpt-oss", head_dim=64, sliding_window=128)
     bias = f.flag("attention_bias", default=True)
     attention = gqa(f, sinks=True, qkv_bias=bias, output_bias=bias)
     experts = moe(f, width=f.integer("intermediate_size"), expert_bias=True, router_bias=True)

@@ -66,6 +66,7 @@ def kimi_linear(f: Fields) -> ModelSpec:
     delta = kimi_delta(f, section) if any(linear) else None
     sparse = expert_layers(f)
     width = f.integer("moe_intermediate_size")
+    f.require("n_shared_experts", "the number of shared experts, or null for none")
     shared = f.integer("n_shared_experts", default=0, minimum=0)
     space = "routed_expert_hidden_size"
     experts = moe(

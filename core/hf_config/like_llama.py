@@ -18,6 +18,7 @@ def tied_llama(f: Fields) -> ModelSpec:
 
 def seed_oss(f: Fields) -> ModelSpec:
     """Seed-OSS: biases on queries, keys and values, not on the output. Source: config.json of Seed-OSS-36B-Base."""
+    f.with_defaults("Seed-OSS", head_dim=128)
     qkv, output = f.flag("attention_bias", default=True), f.flag("attention_out_bias")
     layer = Layer(
         mixer=gqa(f, qkv_bias=qkv, output_bias=output),

@@ -44,6 +44,7 @@ def expert_layers(f: Fields) -> set[int]:
 
 def llama4(f: Fields) -> ModelSpec:
     """Llama 4 Scout and Maverick. Source: config.json of meta-llama/Llama-4-Scout-17B-16E-Instruct."""
+    f.with_defaults("Llama 4", head_dim=128)
     sparse = expert_layers(f)
     bias = f.flag("attention_bias")
     attention = gqa(f, qkv_bias=bias, output_bias=bias)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from core.hf_config.deepseek import expert_layers
-from core.hf_config.errors import ConfigError
-from core.hf_config.fields import Fields, show
+from core.hf_config.fields import Fields
 from core.hf_config.parts import decoder, gqa, hidden_size, layer_types, mlp, moe, num_layers, window_size
 from core.model_spec import Attention, Layer, ModelSpec
 
@@ -12,9 +11,7 @@ from core.model_spec import Attention, Layer, ModelSpec
 def pattern(f: Fields, name: str, ones: str, zeros: str, default: list[int]) -> list[bool]:
     """A list of 0 and 1, one a layer."""
     listed = f.items(name, length=num_layers(f))
-    for index, entry in enumerate(listed or ()):
-        if isinstance(entry, bool) or entry not in (0, 1):
-            raise ConfigError(f"{f.path}{name}[{index}]={show(entry)} is neither 0 ({zeros}) nor 1 ({ones})")
+    f.each(name, listed or (), (0, 1), f"is neither 0 ({zeros}) nor 1 ({ones})")
     return [entry == 1 for entry in (default if listed is None else listed)]
 
 

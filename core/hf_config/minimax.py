@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from core.hf_config.errors import ConfigError
-from core.hf_config.fields import Fields, show
+from core.hf_config.fields import Fields
 from core.hf_config.parts import decoder, gqa, head_dim, hidden_size, layer_types, moe, num_layers, uniform
 from core.model_spec import Layer, LinearAttention, ModelSpec
 
@@ -18,11 +17,7 @@ def linear_layers(f: Fields) -> list[bool]:
     listed = f.items("attn_type_list", length=num_layers(f))
     if listed is None:
         raise f.missing("attn_type_list", "for each layer, 0 for lightning and 1 for softmax attention")
-    for index, entry in enumerate(listed):
-        if isinstance(entry, bool) or entry not in (0, 1):
-            raise ConfigError(
-                f"{f.path}attn_type_list[{index}]={show(entry)} is neither 0 (lightning) nor 1 (softmax attention)"
-            )
+    f.each("attn_type_list", listed, (0, 1), "is neither 0 (lightning) nor 1 (softmax attention)")
     return [entry == 0 for entry in listed]
 
 
@@ -49,6 +44,7 @@ def minimax(f: Fields) -> ModelSpec:
 
 def minimax_m2(f: Fields) -> ModelSpec:
     """MiniMax-M2 and M2.5: one norm over all query heads and one over all key heads. Source: config.json of M2.5."""
+    f.with_defaults("MiniMax-M2", head_dim=128)
     norm = "width" if f.flag("use_qk_norm", default=True) else "none"
     shared = f.integer("shared_intermediate_size", default=0, minimum=0, purpose="the width of the shared expert")
     experts = moe(f, width=f.integer("intermediate_size"), shared=shared)

@@ -72,6 +72,7 @@ def experts(f: Fields) -> Moe:
 
 def nemotron_h(f: Fields) -> ModelSpec:
     """Nemotron-H 8B to 56B and Nemotron 3. Source: NVIDIA 2025, arXiv:2504.03624, table 1."""
+    f.with_defaults("Nemotron-H", head_dim=128)
     kinds = blocks(f)
     if not kinds:
         raise f.fail("hybrid_override_pattern", "", "names no block", "give one letter a layer")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields, show
 from core.hf_config.parts import decoder, gqa, hidden_size, mlp, num_layers
@@ -45,7 +43,7 @@ def channel_mlp(block: Fields, f: Fields) -> Mlp | LinearMixer | None:
     if mult is None:
         raise block.missing(name, "the MLP's width as a multiple of the hidden size")
     number = isinstance(mult, int | float) and not isinstance(mult, bool)
-    if not number or not math.isfinite(mult) or not 0 < mult <= 1000:
+    if not number or not 0 < mult <= 1000:  # NaN compares false
         raise block.fail(name, mult, "is not a positive number", "it multiplies the hidden size: give up to 1000")
     width = int(2 * mult * hidden_size(f) / 3)
     return mlp(f, width=-(-width // ROUND_TO) * ROUND_TO)

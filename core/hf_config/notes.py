@@ -23,8 +23,12 @@ def language_part(config: Mapping[str, Any]) -> Fields:
             break
         path, part = f"{path}{name}.", part[name]
     fields = Fields(part, path=path, outer=config)
+    if fields.has("hidden_size"):
+        return fields
     wrong = next((name for name in NESTED if part.get(name) is not None), None)
-    if wrong and not fields.has("hidden_size"):
+    if not path and wrong is None and any(name in config for name in TOWERS):
+        raise ConfigError("text_config is missing: the language model's fields of a multimodal config; add it")
+    if wrong:
         raise ConfigError(
             f"{path}{wrong}={show(part[wrong])} is not an object; write the language model's fields as {{...}}"
         )

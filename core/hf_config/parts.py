@@ -43,6 +43,8 @@ def gqa(
 ) -> Attention:
     """Attention with ``num_attention_heads`` over ``num_key_value_heads``; absent KV heads mean one a query head."""
     heads = heads or f.integer("num_attention_heads")
+    if kv_heads is None and not f.has("num_key_value_heads"):
+        f.note("The config does not give num_key_value_heads: each query head was read as having its own.")
     kv_heads = kv_heads or f.integer("num_key_value_heads", default=heads)
     if heads % kv_heads:
         valid = [n for n in range(1, min(heads, 512) + 1) if heads % n == 0]
@@ -89,12 +91,7 @@ def layer_types(
         ConfigError: another length than the layer list, or a kind of layer that is not modelled.
     """
     types = f.items(name, length=num_layers(f) if count == -1 else count)
-    for index, entry in enumerate(types or ()):
-        if entry not in known:
-            raise ConfigError(
-                f"{f.path}{name}[{index}]={show(entry)} is a kind of layer whose memory is not modelled here; "
-                f"known for this model: {', '.join(known)}"
-            )
+    f.each(name, types or (), known, "is a kind of layer whose memory is not modelled here")
     return types
 
 
@@ -123,9 +120,9 @@ def windows(f: Fields, *, every: int | None = None) -> list[int | None]:
 
 def tied(f: Fields, *, default: bool) -> bool:
     """Whether the output head is the embedding: the outer file decides, then the language part, then the family."""
-    outer = f.outer.get("tie_word_embeddings")
-    if isinstance(outer, bool) and f.path:
-        return outer
+    outer = Fields(f.outer)
+    if f.path and outer.has("tie_word_embeddings"):
+        return outer.flag("tie_word_embeddings")
     return f.flag("tie_word_embeddings", default=default)
 
 

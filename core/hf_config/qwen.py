@@ -29,6 +29,7 @@ def _qwen3_attention(f: Fields) -> Attention:
 
 def qwen3(f: Fields) -> ModelSpec:
     """Qwen3: no biases, a norm on each query and key head. Source: arXiv:2505.09388, section 2."""
+    f.with_defaults("Qwen3", head_dim=128)
     layers = by_window(f, _qwen3_attention(f), _windows(f), mlp=mlp(f), norm_params=2 * hidden_size(f))
     return decoder(f, layers)
 

@@ -41,6 +41,7 @@ def delta_rule(f: Fields) -> LinearAttention:
 
 def gated_attention(f: Fields) -> Attention:
     """Attention whose output passes a gate made beside the queries."""
+    f.with_defaults("Qwen3-Next", head_dim=256)
     bias = f.flag("attention_bias")
     gate = f.flag("attn_output_gate", default=True)
     return gqa(f, qk_norm="head", output_gate=gate, qkv_bias=bias, output_bias=bias)

@@ -25,6 +25,7 @@ def parse_hf_config(text: str) -> ModelSpec:
     Raises:
         ConfigError: too long, no JSON (with line and column), no object, or a config that cannot be read.
     """
+    text = text.removeprefix("\ufeff")  # a byte order mark, as some editors write it
     size = len(text.encode("utf-8", errors="replace"))
     if size > MAX_BYTES:
         raise ConfigError(
