@@ -1,4 +1,4 @@
-"""Ask, commit, reveal. Until the reader commits or skips, a page does not even compute what would give the answer away."""
+"""Ask, commit, reveal. Until the reader commits or skips, a page does not compute what would give the answer away."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import streamlit as st
 
 from core.prediction import CONFIDENCES, Slip, matching_slip, ratio_in_words
 from pages._ui import settings
+
+READING_WIDTH = 640  # pixels: about 70 characters a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,28 @@ def ask_number(key: str, prompt: str, *, low: float, high: float, unit: str, ste
         _confirm(key)
 
 
+def ask_magnitude(key: str, prompt: str, *, start: float, decades: int, unit: str) -> None:
+    """A question whose answer may lie in any of several decades: each has the same room on the slider."""
+    values = two_digit_values(start, decades)
+    with st.container(border=True):
+        st.markdown(f"**Before you look.** {prompt}")
+        st.select_slider(
+            f"Your guess, {values[0]:,g} to {values[-1]:,g} {unit}",
+            values,
+            values[len(values) // 2],
+            format_func=lambda value: f"{value:,g} {unit}",
+            key=f"ask.{key}.guess",
+            on_change="ignore",
+        )
+        _confirm(key)
+
+
+def two_digit_values(start: float, decades: int) -> list[float]:
+    """Every number with two significant digits, from ``start`` (a power of ten) over so many decades."""
+    values = [start * 10.0**decade * tenths / 10 for decade in range(decades) for tenths in range(10, 100)]
+    return [float(f"{value:.2g}") for value in (*values, start * 10.0**decades)]
+
+
 def ask_choice(key: str, prompt: str, options: Sequence[str]) -> None:
     """A question with one of a few answers."""
     with st.container(border=True):
@@ -47,23 +71,25 @@ def ask_choice(key: str, prompt: str, options: Sequence[str]) -> None:
 
 
 def reveal_number(
-    key: str, truth: float, show: Callable[[float], str], explain: str, slips: tuple[Slip, ...] = ()
+    key: str, truth: float, show: Callable[[float], str], explain: str, slips: tuple[Slip, ...] = (), prompt: str = ""
 ) -> None:
-    """Guess beside truth, how far off it was, the slip it matches, and why."""
+    """Guess beside truth, how far off it was, the slip it matches, and why; the question stays on top if given."""
     commit = commit_of(key)
     if commit is None:
         return
     with st.container(border=True):
-        if isinstance(commit.guess, float):
-            verdict = ratio_in_words(commit.guess, truth)
-            st.markdown(
-                f"You said **{show(commit.guess)}**, {commit.confidence}% sure. It is **{show(truth)}**: {verdict}."
-            )
-            if slip := matching_slip(commit.guess, truth, slips):
-                st.markdown(slip.words)
-        else:
-            st.markdown(f"It is **{show(truth)}**.")
-        st.markdown(explain)
+        if prompt:
+            st.markdown(prompt)
+        guessed = isinstance(commit.guess, float)
+        with st.container(horizontal=True, gap="large"):
+            if guessed:
+                st.metric(f"you said, {commit.confidence}% sure", show(commit.guess), width="content")
+            st.metric("it is", show(truth), width="content")
+        if guessed:
+            slip = matching_slip(commit.guess, truth, slips)
+            verdict = ratio_in_words(commit.guess, truth).capitalize()
+            st.markdown(f"**{verdict}.** {slip.words if slip else ''}", width=READING_WIDTH)
+        st.markdown(explain, width=READING_WIDTH)
 
 
 def reveal_choice(key: str, truth: str, explain: str) -> None:
@@ -116,3 +142,18 @@ def _lock(key: str, commit: Commit | str) -> None:
 
 def _never() -> None:
     settings.choose(predictions=False)
+
+
+def answers() -> int:
+    """How many questions were answered or skipped in this session."""
+    return len(_locked())
+
+
+def forget_answers() -> None:
+    """Ask every question of this session again."""
+    for key in _locked():
+        del st.session_state[key]
+
+
+def _locked() -> list[str]:
+    return [str(key) for key in st.session_state if str(key).startswith("predict.")]

@@ -1,0 +1,71 @@
+"""Home's picture: the GPUs of one server, laid end to end, filling up with weights and with a KV cache that grows.
+
+Python evaluates the formula once over the slider's whole range; the browser picks a row while the hand moves.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.charts.theme import PALETTE
+from core.display import BYTE_UNITS, show_bytes
+from core.hardware import load_accelerators
+from core.kv_cache import kv_bytes, max_batch
+from pages._ui import first_question
+
+GPU_ID, NUM_GPUS = "h100-sxm", 8
+CONTEXTS = np.arange(512, 65_536 + 1, 512)
+
+_ASSETS = Path(__file__).resolve().parents[2] / "assets"
+_component = st.components.v2.component(
+    "kv_picture",
+    html=(_ASSETS / "kv_picture.html").read_text(encoding="utf-8"),
+    css=(_ASSETS / "kv_picture.css").read_text(encoding="utf-8"),
+    js=(_ASSETS / "kv_picture.js").read_text(encoding="utf-8"),
+)
+
+
+def kv_picture(*, key: str, unit: str, guess: float | None = None) -> None:
+    """Draw it, with the reader's guess (in the unit) as a mark if there is one."""
+    # In a list: Streamlit looks for data frames in a bare dict, and imports pandas for that, half a second at first.
+    _component(key=key, data=[picture_data(unit, guess)])
+
+
+def picture_data(unit: str, guess: float | None = None) -> dict[str, Any]:
+    """What the browser needs: one table row for each context, and the words for it."""
+    gpu, requests = load_accelerators()[GPU_ID], first_question.REQUESTS
+    capacity, weights = gpu.hbm_bytes, first_question.weight_bytes()
+    room = NUM_GPUS * capacity - weights
+    cache = kv_bytes(first_question.model(), CONTEXTS, batch=requests)
+    fits = max_batch(first_question.model(), CONTEXTS, free_bytes=room)
+    sizes = [first_question.show(float(size) / BYTE_UNITS[unit], unit) for size in cache]
+    notes = [f"all {requests} run at once" if n >= requests else f"{requests - n} of the {requests} wait" for n in fits]
+    guess_bytes = None if guess is None else guess * BYTE_UNITS[unit]
+    return {
+        "positions": [f"{context:,} tokens" for context in CONTEXTS],
+        "start": int(np.searchsorted(CONTEXTS, first_question.CONTEXT)),
+        "gpus": NUM_GPUS,
+        "capacity": capacity,
+        "weights": weights,
+        "cache": cache.tolist(),
+        "guess": guess_bytes,
+        "words": {
+            "size": f"KV cache of {requests} requests",
+            "gpus": f"{NUM_GPUS} × {gpu.name}, sold as {gpu.hbm_label}: {show_bytes(capacity, unit)} each",
+            "weights": f"weights {show_bytes(weights, unit)}",
+            "full": f"full at {show_bytes(NUM_GPUS * capacity, unit)}",
+            "guess": "" if guess is None else f"your guess: {first_question.show(guess, unit)}",
+        },
+        "sizes": sizes,
+        "fits": [f"{n:,}" for n in fits],
+        "notes": notes,
+        "alt": [
+            f"{context:,} tokens a request: {size} of cache beside the weights. {n:,} requests fit, {note}."
+            for context, size, n, note in zip(CONTEXTS, sizes, fits, notes, strict=True)
+        ],
+        "colours": {scheme: {role: roles[role] for role in ("weights", "kv")} for scheme, roles in PALETTE.items()},
+    }
