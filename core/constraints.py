@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from core.model_spec import Attention, ModelSpec
 
+MAX_DEGREE = 1024  # GPUs along one axis; refuses slips of the keyboard, and keeps lists of choices short
+
 Columns = Mapping[str, ArrayLike]
 Mask = NDArray[np.bool_]
 
@@ -66,6 +68,9 @@ LABELS: dict[str, str] = {
     "context_len": "Context length",
     "batch": "Concurrent requests",
     "memory_fraction": "Memory the engine may use",
+    "gpu": "Accelerator",
+    "up": "Link inside a node",
+    "out": "Link between nodes",
 }
 
 
@@ -75,24 +80,27 @@ def label(field: str) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as a sentence shows it, cut short where it is long."""
+    """A value as a sentence shows it, cut short where it is long; of anything but a number or text, its kind."""
     if isinstance(value, bool):
         return "on" if value else "off"
-    if isinstance(value, int):
-        return f"{value:,}"
+    if isinstance(value, int):  # Python refuses to write out thousands of digits
+        return f"{value:,}" if abs(value) < 10**30 else "a number of more than 30 digits"
+    if not isinstance(value, str | float):
+        return "empty" if value is None else f"a {type(value).__name__}"
     text = repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= 40 else text[:37] + "..."
 
 
+def head_counts(model: ModelSpec) -> tuple[int, ...]:
+    """The distinct numbers of heads among all mixers, keys and values of linear attention included. [heads]"""
+    names = ("num_heads", "num_key_heads", "num_value_heads")
+    counts = {getattr(mixer, name, None) for mixer in model.mixers for name in names}
+    return tuple(sorted(count for count in counts if count is not None))
+
+
 def heads_to_split(model: ModelSpec) -> int:
     """Greatest common divisor of the head counts of all mixers: tensor parallel must divide it. [heads]"""
-    counts = [
-        count
-        for mixer in model.mixers
-        for name in ("num_heads", "num_key_heads", "num_value_heads")
-        if (count := getattr(mixer, name, None)) is not None
-    ]
-    return math.gcd(*counts) if counts else model.hidden_size
+    return math.gcd(*head_counts(model)) or model.hidden_size
 
 
 def kv_head_counts(model: ModelSpec) -> tuple[int, ...]:
@@ -105,7 +113,7 @@ def tensor_parallel_choices(model: ModelSpec) -> list[int]:
     heads = heads_to_split(model)
     return [
         degree
-        for degree in range(1, min(heads, 1024) + 1)
+        for degree in range(1, min(heads, MAX_DEGREE) + 1)
         if heads % degree == 0 and all(kv % degree == 0 or degree % kv == 0 for kv in kv_head_counts(model))
     ]
 
@@ -117,7 +125,7 @@ def expert_parallel_choices(model: ModelSpec, ranks: int) -> list[int]:
 
 
 def _divides(whole: ArrayLike, part: ArrayLike) -> Mask:
-    return np.equal(np.asarray(whole) % np.asarray(part), 0)
+    return np.asarray(np.mod(whole, part) == 0)
 
 
 def _splits_kv_heads(model: ModelSpec, degree: ArrayLike) -> Mask:
@@ -135,6 +143,40 @@ def _expert_ranks(columns: Columns) -> NDArray[Any]:
     return ranks
 
 
+def _divisors(number: int) -> list[int]:
+    return [degree for degree in range(1, min(number, MAX_DEGREE) + 1) if number % degree == 0]
+
+
+def _tensor_rule(model: ModelSpec) -> str:
+    split = f"the {_and(head_counts(model))} heads" if head_counts(model) else f"the width {model.hidden_size}"
+    kv_heads = kv_head_counts(model)
+    shared = f" and share its {_and(kv_heads)} KV heads evenly" if kv_heads else ""
+    return f"it must divide {split} of {model.name}{shared}"
+
+
+def _and(numbers: tuple[int, ...]) -> str:
+    *most, last = map(str, numbers)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def tensor_parallel_problem(model: ModelSpec, field: str, degree: int) -> Problem | None:
+    """Why a model's heads cannot be split so many ways, if they cannot; training and serving ask alike."""
+    choices = tensor_parallel_choices(model)
+    return None if degree in choices else Problem(field, degree, _tensor_rule(model), _choose(choices))
+
+
+def _chunk(values: Mapping[str, Any]) -> str:
+    virtual = int(values["virtual_stages"])
+    return "stage" if virtual == 1 else f"of a stage's {virtual} virtual stages"
+
+
+def _stage_way_out(model: ModelSpec, virtual_stages: int) -> str:
+    most = model.num_layers // virtual_stages
+    if virtual_stages > 1 and most < 2:  # one stage alone would break the rule for virtual stages
+        return f"Choose one virtual stage, and at most {model.num_layers} stages."
+    return f"Choose at most {most}."
+
+
 def _choose(choices: list[int]) -> str:
     few = choices if len(choices) <= 12 else [*choices[:11], choices[-1]]
     return "Choose " + (f"{few[0]}." if len(few) == 1 else f"one of {', '.join(map(str, few))}.")
@@ -144,21 +186,14 @@ CONSTRAINTS: tuple[Constraint, ...] = (
     Constraint(
         "tensor_parallel",
         lambda m, c: _divides(heads_to_split(m), c["tensor_parallel"]) & _splits_kv_heads(m, c["tensor_parallel"]),
-        lambda m, c: (
-            f"it must divide the {heads_to_split(m)} heads of {m.name}"
-            + (
-                f" and share its {' or '.join(map(str, kv_head_counts(m)))} KV heads evenly"
-                if kv_head_counts(m)
-                else ""
-            )
-        ),
+        lambda m, c: _tensor_rule(m),
         lambda m, c: _choose(tensor_parallel_choices(m)),
     ),
     Constraint(
         "pipeline_parallel",
         lambda m, c: np.asarray(c["pipeline_parallel"]) * c["virtual_stages"] <= m.num_layers,
-        lambda m, c: f"each stage needs a layer of its own, and {m.name} has {m.num_layers}",
-        lambda m, c: f"Choose at most {m.num_layers // int(c['virtual_stages'])}.",
+        lambda m, c: f"each {_chunk(c)} needs a layer of its own, and {m.name} has {m.num_layers}",
+        lambda m, c: _stage_way_out(m, int(c["virtual_stages"])),
     ),
     Constraint(
         "virtual_stages",
@@ -170,7 +205,7 @@ CONSTRAINTS: tuple[Constraint, ...] = (
         "context_parallel",
         lambda m, c: _divides(c["seq_len"], c["context_parallel"]),
         lambda m, c: f"it must divide the sequence length {int(c['seq_len']):,}",
-        lambda m, c: _choose([d for d in range(1, min(int(c["seq_len"]), 4096) + 1) if int(c["seq_len"]) % d == 0]),
+        lambda m, c: _choose(_divisors(int(c["seq_len"]))),
     ),
     Constraint(
         "sequence_parallel",
@@ -195,7 +230,7 @@ CONSTRAINTS: tuple[Constraint, ...] = (
     ),
     Constraint(
         "offload",
-        lambda m, c: (np.asarray(c["offload"]) == "none") | (np.asarray(c["zero_stage"]) >= 1),
+        lambda m, c: (np.asarray(c["offload"]) != "optimizer") | (np.asarray(c["zero_stage"]) >= 1),
         lambda m, c: "moving states to the host builds on a sharded optimizer",
         lambda m, c: "Choose ZeRO stage 1 or higher, or no offload.",
     ),
@@ -203,7 +238,7 @@ CONSTRAINTS: tuple[Constraint, ...] = (
         "offload",
         lambda m, c: (np.asarray(c["offload"]) != "optimizer+parameters") | (np.asarray(c["zero_stage"]) == 3),
         lambda m, c: "parameters can leave the GPU only where they are sharded",
-        lambda m, c: "Choose ZeRO stage 3, or offload the optimizer alone.",
+        lambda m, c: "Choose ZeRO stage 3, or no offload.",
     ),
 )
 

@@ -11,18 +11,16 @@ from core.units import GB, GIB
 
 BYTE_UNITS: dict[str, int] = {"GB": GB, "GiB": GIB}
 _SMALLER = {"GB": (("kB", 10**3), ("MB", 10**6)), "GiB": (("KiB", 2**10), ("MiB", 2**20))}
-_COUNT_STEPS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
+_COUNT_STEPS = ((1e12, "T"), (1e9, "B"), (1e6, "M"))
 
 
 def digits(value: float, significant: int = 3) -> str:
     """A number to so many significant digits, thousands grouped, never in exponent form."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
-    decimals = max(0, significant - 1 - math.floor(math.log10(abs(value))))
-    rounded = round(value, decimals)
-    # 9.996 rounds to 10.00: one digit fewer, so that the count of digits stays what was asked for.
-    decimals = max(0, significant - 1 - math.floor(math.log10(abs(rounded)))) if rounded else decimals
-    return f"{rounded:,.{decimals}f}"
+    # The exponent after rounding, so that 9.996 counts as 10.0 and keeps three digits.
+    exponent = int(f"{value:.{significant - 1}e}".rpartition("e")[2])
+    return f"{value:,.{max(0, significant - 1 - exponent)}f}"
 
 
 def show_bytes(num_bytes: float, unit: str = "GB") -> str:
@@ -33,7 +31,7 @@ def show_bytes(num_bytes: float, unit: str = "GB") -> str:
     for name, size in reversed(_SMALLER[unit]):
         if abs(num_bytes) >= 0.1 * size:
             return f"{digits(num_bytes / size)} {name}"
-    return f"{digits(num_bytes)} B"
+    return f"{digits(num_bytes) if num_bytes % 1 else int(num_bytes)} B"
 
 
 def show_each(num_bytes: ArrayLike, unit: str = "GB") -> list[str]:
@@ -42,11 +40,13 @@ def show_each(num_bytes: ArrayLike, unit: str = "GB") -> list[str]:
 
 
 def show_count(count: float) -> str:
-    """A large count as the field writes it: 70.6B parameters, 1.01T, 512."""
+    """A large count as the field writes it: 70.6B parameters, 1.01T; below a million in full: 3,072."""
+    if math.isinf(count):
+        return "∞" if count > 0 else "-∞"
     for size, letter in _COUNT_STEPS:
-        if abs(count) >= size:
+        if abs(count) >= 0.9995 * size and abs(count) >= 1e6:  # 999.95B already reads 1.00T
             return f"{digits(count / size)}{letter}"
-    return digits(count) if count != int(count) else f"{int(count)}"
+    return digits(count) if count % 1 else f"{int(count):,}"
 
 
 def show_difference(num_bytes: float, unit: str = "GB") -> str:

@@ -47,7 +47,10 @@ DTYPES: dict[str, Dtype] = {
             4,
             block_size=128,
             scale_bits=32,
-            source="GPTQ/AWQ layout: fp16 scale and fp16 zero per 128 weights",
+            source=(
+                "torchao's int4 layout (scales_and_zeros): a 16-bit scale and a 16-bit zero point per 128 weights; "
+                "GPTQ and AWQ files pack the zero point into 4 bits, which makes 4.16"
+            ),
         ),
         Dtype(
             "nf4",

@@ -17,7 +17,7 @@ PEAK_DTYPES = ("fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4")
 
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 Text = Annotated[str, Field(min_length=1)]
-Count = Annotated[int, Field(gt=0)]
+Count = Annotated[int, Field(gt=0, le=10**18)]
 Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 

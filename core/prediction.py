@@ -18,7 +18,7 @@ class Slip:
 
 def ratio_in_words(guess: float, truth: float) -> str:
     """How a guess compares with the truth: "3.1x too low", "12% too high", "right on"."""
-    if guess <= 0 or truth <= 0:
+    if not _comparable(guess, truth):
         return "not comparable"
     ratio = guess / truth
     if abs(ratio - 1) < 0.02:
@@ -31,7 +31,11 @@ def ratio_in_words(guess: float, truth: float) -> str:
 
 def matching_slip(guess: float, truth: float, slips: tuple[Slip, ...], *, tolerance: float = 0.05) -> Slip | None:
     """The slip nearest to a wrong guess, if one lies within the tolerance and the truth does not."""
-    if guess <= 0 or truth <= 0 or abs(guess / truth - 1) <= tolerance:
+    if not _comparable(guess, truth) or abs(guess / truth - 1) <= tolerance:
         return None
     near = [slip for slip in slips if slip.value > 0 and abs(math.log(guess / slip.value)) <= math.log1p(tolerance)]
     return min(near, key=lambda slip: abs(math.log(guess / slip.value)), default=None)
+
+
+def _comparable(guess: float, truth: float) -> bool:
+    return math.isfinite(guess) and math.isfinite(truth) and guess > 0 and truth > 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -33,6 +34,7 @@ class WholeNumber:
 
     @property
     def rule(self) -> str:
+        """The range as the end of a refusal."""
         return f"it must be a whole number from {self.low:,} to {self.high:,}"
 
 
@@ -51,6 +53,7 @@ class Choice:
 
     @property
     def rule(self) -> str:
+        """The options as the end of a refusal."""
         return "it must be one of " + ", ".join(self.options)
 
 
@@ -58,9 +61,9 @@ Range = WholeNumber | Choice | Share | type[bool]
 
 TRAINING_FIELDS: dict[str, Range] = {
     "data_parallel": WholeNumber(1, 65_536),
-    "tensor_parallel": WholeNumber(1, 1024),
-    "pipeline_parallel": WholeNumber(1, 1024),
-    "context_parallel": WholeNumber(1, 1024),
+    "tensor_parallel": WholeNumber(1, constraints.MAX_DEGREE),
+    "pipeline_parallel": WholeNumber(1, constraints.MAX_DEGREE),
+    "context_parallel": WholeNumber(1, constraints.MAX_DEGREE),
     "expert_parallel": WholeNumber(1, 4096),
     "sequence_parallel": bool,
     "virtual_stages": WholeNumber(1, 64),
@@ -74,7 +77,7 @@ TRAINING_FIELDS: dict[str, Range] = {
     "fused_attention": bool,
 }
 SERVING_FIELDS: dict[str, Range] = {
-    "serving_tensor_parallel": WholeNumber(1, 1024),
+    "serving_tensor_parallel": WholeNumber(1, constraints.MAX_DEGREE),
     "weight_dtype": Choice(tuple(DTYPES)),
     "kv_dtype": Choice(tuple(DTYPES)),
     "context_len": WholeNumber(1, 16_777_216),
@@ -100,10 +103,8 @@ def read_field(field: str, value: object) -> Any:
     """
     kind = FIELDS[field]
     if kind is bool:
-        if isinstance(value, bool):
-            return value
-        if value in ("0", "1", 0, 1):
-            return str(value) == "1"
+        if isinstance(value, int | str) and value in (0, 1, "0", "1"):
+            return bool(int(value))
         raise ScenarioError([Problem(field, value, "it is either on or off", "Use 1 for on or 0 for off.")])
     if isinstance(kind, Choice):
         if isinstance(value, str) and value in kind.options:
@@ -124,7 +125,7 @@ def read_field(field: str, value: object) -> Any:
 
 def _number(value: object) -> float | None:
     """The finite number that a value means, or None."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    if isinstance(value, bool) or not isinstance(value, Real | str):  # NumPy's numbers are real too
         return None
     try:
         number = float(value)
@@ -211,11 +212,9 @@ class ServingScenario(_Checked):
 
     @model_validator(mode="after")
     def _splits_evenly(self) -> ServingScenario:
-        choices = constraints.tensor_parallel_choices(self.model)
-        if self.serving_tensor_parallel not in choices:
-            rule = f"it must divide the {constraints.heads_to_split(self.model)} heads of {self.model.name}"
-            way_out = f"Choose one of {', '.join(map(str, choices))}."
-            raise ScenarioError([Problem("serving_tensor_parallel", self.serving_tensor_parallel, rule, way_out)])
+        field = "serving_tensor_parallel"
+        if problem := constraints.tensor_parallel_problem(self.model, field, self.serving_tensor_parallel):
+            raise ScenarioError([problem])
         return self
 
 
@@ -231,10 +230,12 @@ class Scenario(BaseModel):
 
     @property
     def model(self) -> ModelSpec:
+        """The one model of both parts."""
         return self.training.model
 
     @property
     def accelerator(self) -> Accelerator:
+        """The one accelerator of both parts."""
         return self.training.accelerator
 
 

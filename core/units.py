@@ -1,5 +1,7 @@
 """The one home of prefixes: decimal for rates, parameters and paper tables, binary for device memory and allocators."""
 
+import re
+
 KB = 10**3
 MB = 10**6
 GB = 10**9
@@ -26,12 +28,21 @@ def in_units(value: float, unit: float) -> float:
 def from_units(text: str, unit: float, *, whole: bool = False) -> float | int | None:
     """What a person typed into such a box, in base units; an empty box is None.
 
+    Args:
+        text: a number; commas may group thousands, and stand for nothing else.
+        unit: base units that one shown unit holds.
+        whole: round to a whole number of base units, at least 1.
+
     Raises:
         ValueError: the text is no finite number above zero.
     """
     if not text.strip():
         return None
-    value = float(text.replace(",", "")) * unit
+    grouped = re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d*)?", text.strip())
+    try:
+        value = float(text.replace(",", "") if grouped else text) * unit
+    except ValueError:
+        value = 0.0
     if not 0 < value < float("inf"):
         raise ValueError(f"{text!r} is not a number above zero")
-    return round(value) if whole else value
+    return max(round(value), 1) if whole else value
