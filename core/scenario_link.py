@@ -7,12 +7,12 @@ by hand, is packed (JSON, deflate, base64url) as long as the address stays under
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import zlib
 from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
+from urllib.parse import urlencode
 
 from pydantic import BaseModel, ValidationError
 
@@ -83,7 +83,7 @@ def to_address(scenario: Scenario) -> dict[str, str]:
                 address[key] = part.id
         else:
             address[key] = pack(part)
-    length = sum(len(key) + len(text) + 2 for key, text in address.items())
+    length = len(urlencode(address))
     if length > MAX_ADDRESS_CHARS:
         rule = f"an address holds at most {MAX_ADDRESS_CHARS:,} characters"
         raise ScenarioError(
@@ -164,11 +164,11 @@ def unpack(text: str, kind: type[BaseModel]) -> BaseModel:
     try:
         inflate = zlib.decompressobj()
         raw = inflate.decompress(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)), MAX_UNPACKED_BYTES)
-        if not inflate.eof:
-            raise ValueError("it is cut short or too large")
-        data = json.loads(raw)
-    except (binascii.Error, zlib.error, UnicodeError, json.JSONDecodeError, RecursionError):
+        data = json.loads(raw) if inflate.eof else None
+    except (ValueError, zlib.error, RecursionError):  # no base64, no deflate, no text, no JSON, nested too deep
         raise ValueError("it cannot be unpacked: the link was cut or changed") from None
+    if not inflate.eof:
+        raise ValueError("it is cut short or too large")
     return _load(data, kind)
 
 

@@ -20,8 +20,8 @@ from core.constraints import (
     shown,
     tensor_parallel_choices,
 )
-from core.model_spec import load_models
-from tests.configs import model_of
+from core.model_spec import from_hf_config, load_models
+from tests.configs import real
 
 LLAMA_70B, LLAMA_8B, DEEPSEEK, MIXTRAL, GPT2_XL, GPT2 = (
     load_models()[name]
@@ -147,7 +147,7 @@ LAYOUTS = st.fixed_dictionaries(
         "seq_len": st.integers(1, 10_000),
     }
 )
-MODELS = st.sampled_from([LLAMA_70B, DEEPSEEK, MIXTRAL, GPT2_XL, GPT2, model_of("Qwen--Qwen3.5-27B")])
+MODELS = st.sampled_from([LLAMA_70B, DEEPSEEK, MIXTRAL, GPT2_XL, GPT2, from_hf_config(real("Qwen--Qwen3.5-27B"))])
 
 
 @settings(deadline=None)
@@ -197,7 +197,7 @@ def test_columns_broadcast_to_a_grid():
     ],
 )
 def test_tensor_parallel_degrees_of_models_with_mixed_heads(config, valid, invalid):
-    choices = tensor_parallel_choices(model_of(config))
+    choices = tensor_parallel_choices(from_hf_config(real(config)))
     assert set(valid) <= set(choices)
     assert not set(invalid) & set(choices)
 
@@ -207,9 +207,9 @@ def test_25_heads_split_by_5_alone():
 
 
 def test_several_head_counts_are_all_named():
-    (problem,) = problems(model_of("Qwen--Qwen3.5-27B"), PLAIN | {"tensor_parallel": 16})
+    (problem,) = problems(from_hf_config(real("Qwen--Qwen3.5-27B")), PLAIN | {"tensor_parallel": 16})
     assert "the 16, 24 and 48 heads" in problem.rule
-    assert kv_head_counts(model_of("XiaomiMiMo--MiMo-V2-Flash")) == (4, 8)
+    assert kv_head_counts(from_hf_config(real("XiaomiMiMo--MiMo-V2-Flash"))) == (4, 8)
 
 
 def test_expert_degrees_divide_experts_and_ranks():
