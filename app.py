@@ -1,10 +1,12 @@
 """Ridgepoint: practise one interview question about large-scale LLM training and inference, with numbers that hold."""
 
+from pathlib import Path
+
 import streamlit as st
 
 from pages._ui import registry, server, settings, state, static_files
 
-st.set_page_config(page_title="Ridgepoint", page_icon="assets/icon.png", layout="wide")
+st.set_page_config(page_title="Ridgepoint", page_icon=str(Path(__file__).parent / "assets" / "icon.png"), layout="wide")
 static_files.ensure_static()
 server.tune_server()
 page = st.navigation(registry.pages(), position="top")

@@ -16,11 +16,11 @@ const CONFIG = { displayModeBar: false, displaylogo: false, responsive: false, s
 const charts = new WeakMap(); // root element -> LiveChart
 const positions = new Map(); // chart key -> { token, index }, for a chart that is taken down and put up again
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data: [message, move], parentElement, setStateValue }) {
   const root = parentElement.querySelector(".live");
   if (!charts.has(root)) charts.set(root, new LiveChart(root));
   const chart = charts.get(root);
-  chart.update(data, setStateValue);
+  chart.update(message, move, setStateValue);
   return () => chart.remove();
 }
 
@@ -28,6 +28,8 @@ class LiveChart {
   #find;
   #root;
   #data = null;
+  #message = null; // the text that #data was read from
+  #key = "";
   #report = () => {};
   #tables = []; // per trace: [{ path, points, rows }], rows being a Float32Array or lists of strings
   #traces = []; // the figure's traces in the colours of the theme
@@ -54,14 +56,17 @@ class LiveChart {
   }
 
   // New data, or a new theme. Cheap parts are rebuilt; tables are decoded only when their content changed.
-  update(data, setStateValue) {
+  update(message, move, setStateValue) {
     this.#report = (index) => setStateValue("commit", { index, at: Date.now() });
     const before = this.#data;
+    const data = message === this.#message ? before : JSON.parse(message);
+    this.#message = message;
     this.#data = data;
+    this.#key = move.key;
     if (before?.signature !== data.signature) this.#tables = decodeTables(data);
     this.#theme = readTheme(this.#root);
     this.#traces = data.figure.data.map((trace) => dress(trace, data, this.#theme));
-    this.#follow(data);
+    this.#follow(move);
     if (before !== data) this.#build();
     this.#buildKey();
     this.#load();
@@ -78,7 +83,8 @@ class LiveChart {
   }
 
   // Go where Python wants the slider, unless a hand holds it: then the hand's position is reported on release.
-  #follow({ key, move, frames }) {
+  #follow(move) {
+    const { key } = move;
     if (move.token !== this.#token) {
       const known = positions.get(key);
       const first = this.#token === null;
@@ -90,7 +96,7 @@ class LiveChart {
         this.#reported = this.#index;
       }
     }
-    this.#index = Math.min(this.#index, frames - 1);
+    this.#index = Math.min(this.#index, this.#data.frames - 1);
     positions.set(key, { token: this.#token, index: this.#reported });
   }
 
@@ -137,7 +143,7 @@ class LiveChart {
     this.#reportTimer = 0;
     if (this.#index === this.#reported) return;
     this.#reported = this.#index;
-    positions.set(this.#data.key, { token: this.#token, index: this.#index });
+    positions.set(this.#key, { token: this.#token, index: this.#index });
     this.#report(this.#index);
   }
 

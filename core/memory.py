@@ -22,6 +22,31 @@ from core.params import count_params, split_layer_params
 from core.stage_activations import recompute_bytes, stage_activation_bytes
 from core.zero import Offload, ZeroPeak, zero_peak
 
+# Fields of a layout that each half of the memory depends on.
+STATE_FIELDS = (
+    "data_parallel",
+    "zero_stage",
+    "tensor_parallel",
+    "pipeline_parallel",
+    "context_parallel",
+    "expert_parallel",
+    "virtual_stages",
+    "recipe",
+    "offload",
+)
+ACTIVATION_FIELDS = (
+    "tensor_parallel",
+    "pipeline_parallel",
+    "context_parallel",
+    "expert_parallel",
+    "virtual_stages",
+    "num_micro_batches",
+    "recompute",
+    "seq_len",
+    "micro_batch_size",
+    "sequence_parallel",
+    "fused_attention",
+)
 LOGITS_COPIES = 2  # the fp32 logits and their softmax, alive together in the loss
 
 
@@ -143,7 +168,7 @@ def training_memory(
         virtual_stages, num_micro_batches: the pipeline's schedule, 1F1B or interleaved.
         recipe: optimizer recipe, a name of :data:`core.zero.RECIPES`.
         offload: as in :func:`core.zero.zero_memory`.
-        recompute: as in :func:`core.activations.stage_activation_bytes`.
+        recompute: as in :func:`core.stage_activations.stage_activation_bytes`.
         options: seq_len, micro_batch_size, sequence_parallel, fused_attention; numbers may be arrays.
 
     Returns:
@@ -155,19 +180,79 @@ def training_memory(
     Source: Rajbhandari et al. 2020, arXiv:1910.02054; Korthikanti et al. 2022, arXiv:2205.05198; experts:
     Megatron-LM, docs on MoE parallel folding (expert data parallelism).
     """
+    weights, gradients, optimizer, passing, step = state_parts(
+        model,
+        data_parallel=data_parallel,
+        zero_stage=zero_stage,
+        tensor_parallel=tensor_parallel,
+        pipeline_parallel=pipeline_parallel,
+        context_parallel=context_parallel,
+        expert_parallel=expert_parallel,
+        virtual_stages=virtual_stages,
+        recipe=recipe,
+        offload=offload,
+    )
+    kept, again = activation_parts(
+        model,
+        tensor_parallel=tensor_parallel,
+        pipeline_parallel=pipeline_parallel,
+        context_parallel=context_parallel,
+        expert_parallel=expert_parallel,
+        virtual_stages=virtual_stages,
+        num_micro_batches=num_micro_batches,
+        recompute=recompute,
+        **options,
+    )
+    return joined(weights, gradients, optimizer, kept, passing + again, step)
+
+
+def joined(*parts: Floats) -> TrainingMemory:
+    """Parts of broadcastable shapes as one result, in the order of its fields."""
+    return TrainingMemory(*np.broadcast_arrays(*parts))
+
+
+def state_parts(
+    model: ModelSpec,
+    *,
+    data_parallel: ArrayLike,
+    zero_stage: ArrayLike,
+    tensor_parallel: int,
+    pipeline_parallel: int,
+    context_parallel: int,
+    expert_parallel: int,
+    virtual_stages: int,
+    recipe: str,
+    offload: Offload,
+) -> tuple[Floats, ...]:
+    """The part of :func:`training_memory` that knows nothing of tokens, dense weights and experts together.
+
+    Returns:
+        weights, gradients, optimizer, what passes through in the backward pass, what the optimizer step adds.
+    """
     params = stage_params(model, pipeline_parallel, virtual_stages)
     ranks, stage = (np.asarray(value)[..., None] for value in (data_parallel, zero_stage))
     replicas = ranks * context_parallel
     dense = _states(params.dense, params.largest_unit, tensor_parallel, replicas, stage, recipe, offload)
-    experts = _states(
-        params.experts,
-        params.largest_expert_unit,
-        tensor_parallel * expert_parallel,
-        np.maximum(replicas / expert_parallel, 1),
-        stage,
-        recipe,
-        offload,
-    )
+    if not params.experts.any():
+        return dense
+    split, copies = tensor_parallel * expert_parallel, np.maximum(replicas // expert_parallel, 1)
+    experts = _states(params.experts, params.largest_expert_unit, split, copies, stage, recipe, offload)
+    return tuple(of_dense + of_experts for of_dense, of_experts in zip(dense, experts, strict=True))
+
+
+def activation_parts(
+    model: ModelSpec,
+    *,
+    tensor_parallel: int,
+    pipeline_parallel: int,
+    context_parallel: int,
+    expert_parallel: int,
+    virtual_stages: int,
+    num_micro_batches: int,
+    recompute: Recompute,
+    **options: Unpack[MicroBatch],
+) -> tuple[Floats, Floats]:
+    """The part of :func:`training_memory` that knows nothing of data parallelism: what is kept, what is made again."""
     run = cast(
         ActivationOptions,
         {
@@ -177,7 +262,7 @@ def training_memory(
             "expert_parallel": expert_parallel,
         },
     )
-    activations = stage_activation_bytes(
+    kept = stage_activation_bytes(
         model,
         pipeline_parallel=pipeline_parallel,
         num_micro_batches=num_micro_batches,
@@ -185,12 +270,9 @@ def training_memory(
         recompute=recompute,
         logits_copies=LOGITS_COPIES,
         **run,
-    ).total_bytes
-    again = recompute_bytes(model, recompute=recompute, **run)[..., None]
-    both = [(d, e) for d, e in zip(dense, experts, strict=True)]
-    weights, gradients, optimizer, passing, step = (d + e for d, e in both)
-    parts = np.broadcast_arrays(weights, gradients, optimizer, activations, passing + again, step)
-    return TrainingMemory(*(np.array(part, dtype=np.float64) for part in parts))
+    )
+    again = recompute_bytes(model, recompute=recompute, **run)
+    return kept.total_bytes, again[..., None]
 
 
 def _states(

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from core.activations import RECOMPUTES
+from core.activations import RECOMPUTES, Recompute
 from core.checks import Floats
 from core.collectives import zero_traffic
-from core.memory import TrainingMemory, stage_params, training_memory
+from core.memory import (
+    ACTIVATION_FIELDS,
+    STATE_FIELDS,
+    TrainingMemory,
+    activation_parts,
+    joined,
+    stage_params,
+    state_parts,
+    training_memory,
+)
 from core.scenario import TrainingScenario
 from core.zero import STAGES, largest_model
 
@@ -40,7 +49,7 @@ class Headline:
         return self.room_bytes >= 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PartitionSweep:
     """Memory of the fullest pipeline stage's GPU; axes are the slider's positions and the ZeRO stages 0 to 3."""
 
@@ -76,35 +85,51 @@ class PartitionSweep:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ActivationSweep:
+    """Memory of the fullest stage over sequence length, for each way to recompute."""
+
+    seq_len: tuple[int, ...]
+    memory: Mapping[str, TrainingMemory]  # by recompute; each (positions,)
+    hbm_bytes: float
+
+    def largest_part(self, recompute: str, index: int) -> str:
+        """Which of weights, gradients, optimizer and activations is the largest at one length."""
+        memory = self.memory[recompute]
+        parts = {
+            "weights": memory.weight_bytes,
+            "gradients": memory.gradient_bytes,
+            "optimizer": memory.optimizer_bytes,
+            "activations": memory.activation_bytes,
+        }
+        return max(parts, key=lambda name: float(parts[name][index]))
+
+
 def positions(standard: tuple[int, ...], here: int) -> tuple[int, ...]:
     """Slider positions with the scenario's own value among them."""
-    return tuple(sorted({*standard, here}))
+    return standard if here in standard else tuple(sorted({*standard, here}))
 
 
-def layout_of(scenario: TrainingScenario, **changes: ArrayLike | str) -> dict[str, Any]:
-    """The scenario's layout as :func:`core.memory.training_memory` takes it, some of it replaced by columns."""
-    return scenario.layout | changes
+def over_data_parallel(scenario: TrainingScenario) -> PartitionSweep:
+    """Every ZeRO stage at every position of the GPU slider, in one call.
+
+    Kept for the next call: moving the slider changes neither the positions nor what stands at them.
+    """
+    anywhere = scenario.model_copy(update={"data_parallel": 1, "zero_stage": 0})
+    return _over_data_parallel(anywhere, positions(DATA_PARALLEL, scenario.data_parallel))
 
 
-def one_position(scenario: TrainingScenario) -> Headline:
-    """The scenario's own numbers."""
-    return over_data_parallel(scenario, (scenario.data_parallel,)).headline(0, scenario.zero_stage)
-
-
-def over_data_parallel(scenario: TrainingScenario, ranks: tuple[int, ...] = ()) -> PartitionSweep:
-    """Every stage at every position of the GPU slider, in one call; ``ranks`` are the slider's own unless given."""
-    ranks = ranks or positions(DATA_PARALLEL, scenario.data_parallel)
+@lru_cache(maxsize=128)
+def _over_data_parallel(scenario: TrainingScenario, ranks: tuple[int, ...]) -> PartitionSweep:
     column, stages = np.array(ranks)[:, None], np.array(STAGES)
     hbm = float(scenario.accelerator.hbm_bytes)
     params = stage_params(scenario.model, scenario.pipeline_parallel, scenario.virtual_stages)
-    share = params.dense / scenario.tensor_parallel + params.experts / (
-        scenario.tensor_parallel * scenario.expert_parallel
-    )
+    dense_split = scenario.tensor_parallel
+    share = params.dense / dense_split + params.experts / (dense_split * scenario.expert_parallel)
+    layout = scenario.layout | {"data_parallel": column, "zero_stage": stages}
     return PartitionSweep(
         data_parallel=ranks,
-        memory=training_memory(
-            scenario.model, **layout_of(scenario, data_parallel=column, zero_stage=stages)
-        ).fullest(),
+        memory=training_memory(scenario.model, **layout).fullest(),
         largest_params=largest_model(
             hbm,
             column * scenario.context_parallel,
@@ -124,39 +149,38 @@ def over_data_parallel(scenario: TrainingScenario, ranks: tuple[int, ...] = ()) 
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ActivationSweep:
-    """Activations of the fullest stage over sequence length, one row of ``memory`` for each way to recompute."""
-
-    seq_len: tuple[int, ...]
-    memory: Mapping[str, TrainingMemory]  # by recompute; each (positions,)
-    hbm_bytes: float
-
-    def largest_part(self, recompute: str, index: int) -> str:
-        """Which of weights, gradients, optimizer and activations is the largest at one length."""
-        memory = self.memory[recompute]
-        parts = {
-            "weights": memory.weight_bytes,
-            "gradients": memory.gradient_bytes,
-            "optimizer": memory.optimizer_bytes,
-            "activations": memory.activation_bytes,
-        }
-        return max(parts, key=lambda name: float(parts[name][index]))
+def headline_of(scenario: TrainingScenario) -> Headline:
+    """The scenario's own numbers."""
+    sweep = over_data_parallel(scenario)
+    return sweep.headline(sweep.data_parallel.index(scenario.data_parallel), scenario.zero_stage)
 
 
 def over_seq_len(scenario: TrainingScenario) -> ActivationSweep:
-    """All three ways to recompute at every sequence length the layout can take, in one call each."""
+    """All three ways to recompute at every sequence length that the layout can take."""
     lengths = tuple(s for s in positions(SEQ_LEN, scenario.seq_len) if s % scenario.context_parallel == 0)
+    layout = scenario.layout
+    weights, gradients, optimizer, passing, step = state_parts(
+        scenario.model, **{name: layout[name] for name in STATE_FIELDS}
+    )
+    anywhere = scenario.model_copy(update={"data_parallel": 1, "zero_stage": 0, "seq_len": 1, "recipe": "adam"})
     return ActivationSweep(
         seq_len=lengths,
         memory={
-            recompute: training_memory(
-                scenario.model, **layout_of(scenario, seq_len=np.array(lengths), recompute=recompute)
-            ).fullest()
-            for recompute in RECOMPUTES
+            recompute: joined(weights, gradients, optimizer, kept, passing + again, step).fullest()
+            for recompute, (kept, again) in _activations_over(anywhere, lengths).items()
         },
         hbm_bytes=float(scenario.accelerator.hbm_bytes),
     )
+
+
+@lru_cache(maxsize=128)
+def _activations_over(scenario: TrainingScenario, lengths: tuple[int, ...]) -> dict[Recompute, tuple[Floats, Floats]]:
+    """What no sharding of states changes, kept for the next move of the GPU slider."""
+    layout = {name: value for name, value in scenario.layout.items() if name in ACTIVATION_FIELDS}
+    return {
+        recompute: activation_parts(scenario.model, **(layout | {"seq_len": np.array(lengths), "recompute": recompute}))
+        for recompute in RECOMPUTES
+    }
 
 
 def by_pipeline_stage(scenario: TrainingScenario) -> TrainingMemory:

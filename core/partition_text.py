@@ -2,42 +2,58 @@
 
 from __future__ import annotations
 
-from core.display import digits, show_bytes, show_count, show_difference
+from core.display import show_bytes, show_count, show_difference
 from core.params import count_params
-from core.partition import Headline, PartitionSweep, one_position
-from core.partition_questions import largest_part, zero_one_share
+from core.partition import Headline, PartitionSweep, headline_of
+from core.partition_questions import LargestQuestion, ShareQuestion
 from core.scenario import TrainingScenario
 from core.zero import RECIPES, largest_model
 
 
-def numbers_in_words(scenario: TrainingScenario, unit: str) -> dict[str, str]:
-    """Each ``${name}`` of content/steps/partition.md with its value for this scenario."""
+def limit_numbers(scenario: TrainingScenario, unit: str) -> dict[str, str]:
+    """What the section "Limit" quotes: the model, the GPU and the recipe, but no result of sharding."""
     hbm = float(scenario.accelerator.hbm_bytes)
     recipe = RECIPES[scenario.recipe]
     params = count_params(scenario.model).total
-    here = one_position(scenario)
-    share, largest = zero_one_share(scenario), largest_part(scenario)
     return {
-        "bytes_per_param": digits(recipe.total_bytes, 3).rstrip("0").rstrip("."),
+        "bytes_per_param": f"{recipe.total_bytes:.4g}",
         "hbm": show_bytes(hbm, unit),
         "largest_copy": show_count(float(largest_model(hbm, 1, stage=0, optimizer=scenario.recipe))),
+        "model": scenario.model.name,
         "params": show_count(params),
         "states": show_bytes(recipe.total_bytes * params, unit),
         "gpu": scenario.accelerator.name,
+    }
+
+
+def share_numbers(question: ShareQuestion, unit: str) -> dict[str, str]:
+    """What the first answer quotes."""
+    return {
+        "copy": show_bytes(question.copy_bytes, unit),
+        "left": show_bytes(question.left_bytes, unit),
+        "times_less": f"{question.copy_bytes / question.left_bytes:.1f}",
+    }
+
+
+def largest_numbers(question: LargestQuestion, unit: str) -> dict[str, str]:
+    """What the second answer quotes."""
+    parts = {f"long_{part}": show_bytes(value, unit) for part, value in question.bytes_by_part.items()}
+    return {"long": f"{question.seq_len:,}"} | parts
+
+
+def said_numbers(scenario: TrainingScenario, unit: str) -> dict[str, str]:
+    """What the section "Say it" quotes: the limit's numbers and the scenario's results."""
+    here = headline_of(scenario)
+    return limit_numbers(scenario, unit) | {
         "ranks": f"{scenario.data_parallel * scenario.context_parallel:,}",
-        "stage": str(scenario.zero_stage),
+        "sharding": f"ZeRO-{scenario.zero_stage}" if scenario.zero_stage else "no sharding",
         "per_gpu": show_bytes(here.state_bytes, unit),
         "traffic": f"{here.traffic_ratio:.3g}",
         "activations": show_bytes(here.activation_bytes, unit),
         "seq_len": f"{scenario.seq_len:,}",
         "recompute": {"none": "no", "selective": "selective", "full": "full"}[scenario.recompute],
         "peak": show_bytes(here.peak_bytes, unit),
-        "model": scenario.model.name,
-        "copy": show_bytes(share.copy_bytes, unit),
-        "left": show_bytes(share.left_bytes, unit),
-        "times_less": f"{share.copy_bytes / share.left_bytes:.1f}",
-        "long": f"{largest.seq_len:,}",
-        **{f"long_{part}": show_bytes(value, unit) for part, value in largest.bytes_by_part.items()},
+        "verdict": "which fits" if here.fits else "which does not fit",
     }
 
 

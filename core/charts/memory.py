@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
@@ -50,70 +49,64 @@ def stacked_bars(
     end = max(end_bytes or 0.0, 1.5 * hbm_bytes) / scale
     totals = np.sum(list(parts.values()), axis=0)
     names = [f"<b>{row}</b>" if index == bold else row for index, row in enumerate(rows)]
-    traces: list[Any] = []
+    traces: list[dict[str, Any]] = []
     tables: list[TraceTable] = []
     left = np.zeros_like(totals)
     for index, (name, values) in enumerate(parts.items()):
         right = np.minimum(left + values / scale, end)
-        width = right - left
-        left = right
         traces.append(
-            go.Bar(
-                name=name,
-                y=names,
-                x=width[0],
-                orientation="h",
-                hovertemplate="%{text}<extra>" + name + "</extra>",
-                text=[show_bytes(float(v), unit) for v in values[0]],
-                textposition="none",
-                meta={"role": PART_ROLES[name]},
-            )
+            {
+                "type": "bar",
+                "name": name,
+                "orientation": "h",
+                "y": names,
+                "x": (right - left)[0],
+                "customdata": (values / scale)[0],  # the whole value, where the bar ends with the axis
+                "hovertemplate": "%{customdata:,.3r} " + unit + "<extra>" + name + "</extra>",
+                "meta": {"role": PART_ROLES[name]},
+            }
         )
-        tables.append(TraceTable(index, "x", width))
-        tables.append(TraceTable(index, "text", [[show_bytes(float(v), unit) for v in row] for row in values]))
-    labels = [
-        [_total(float(total), hbm_bytes, unit, index == bold) for index, total in enumerate(row)] for row in totals
-    ]
+        tables.append(TraceTable(index, "x", right - left))
+        tables.append(TraceTable(index, "customdata", values / scale))
+        left = right
+    labels = [[_total(float(t), hbm_bytes, unit, index == bold) for index, t in enumerate(row)] for row in totals]
     traces.append(
-        go.Scatter(
-            y=names,
-            x=[end] * len(rows),
-            mode="text",
-            text=labels[0],
-            textposition="middle right",
-            hoverinfo="skip",
-            showlegend=False,
-            cliponaxis=False,
-            meta={"role": "limit"},
-        )
+        {
+            "type": "scatter",
+            "mode": "text",
+            "y": names,
+            "x": [end] * len(rows),
+            "text": labels[0],
+            "textposition": "middle right",
+            "hoverinfo": "skip",
+            "showlegend": False,
+            "cliponaxis": False,
+            "meta": {"role": "limit"},
+        }
     )
     tables.append(TraceTable(len(parts), "text", labels))
-    figure = go.Figure(
-        traces,
-        layout={
-            "barmode": "stack",
-            "bargap": 0.35,
-            "height": 110 + 46 * len(rows),
-            "margin": {"l": 96, "r": 118, "t": 30, "b": 44},
-            "xaxis": {"range": [0, end], "title": {"text": f"{unit} per GPU"}, "fixedrange": True},
-            "yaxis": {"autorange": "reversed", "fixedrange": True},
-            "shapes": [
-                {"type": "line", "x0": hbm_bytes / scale, "x1": hbm_bytes / scale, "y0": 0, "y1": 1, "yref": "paper"}
-            ],
-            "annotations": [
-                {
-                    "x": hbm_bytes / scale,
-                    "y": 1,
-                    "yref": "paper",
-                    "yanchor": "bottom",
-                    "showarrow": False,
-                    "text": f"{show_bytes(hbm_bytes, unit)} of HBM",
-                }
-            ],
-        },
-    )
+    line = hbm_bytes / scale
+    layout = {
+        "barmode": "stack",
+        "bargap": 0.35,
+        "height": 110 + 46 * len(rows),
+        "margin": {"l": 96, "r": 118, "t": 30, "b": 44},
+        "xaxis": {"range": [0, end], "title": {"text": f"{unit} per GPU"}, "fixedrange": True},
+        "yaxis": {"autorange": "reversed", "fixedrange": True},
+        "shapes": [{"type": "line", "x0": line, "x1": line, "y0": 0, "y1": 1, "yref": "paper"}],
+        "annotations": [
+            {
+                "x": line,
+                "y": 1,
+                "yref": "paper",
+                "yanchor": "bottom",
+                "showarrow": False,
+                "text": f"{show_bytes(hbm_bytes, unit)} of HBM",
+            }
+        ],
+    }
     alt = [_alt(rows, row, hbm_bytes, unit, slider.positions[i] if slider else "") for i, row in enumerate(totals)]
-    return LiveFigure(figure, tuple(tables), slider, readouts, alt)
+    return LiveFigure({"data": traces, "layout": layout}, tuple(tables), slider, readouts, alt)
 
 
 def _total(total: float, hbm_bytes: float, unit: str, bold: bool) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from core.charts.live import LiveFigure, LiveSlider, Readout
@@ -19,21 +19,20 @@ STAGE_NAMES = ("no sharding", "ZeRO-1", "ZeRO-2", "ZeRO-3")
 RECOMPUTE_NAMES = {"none": "no recompute", "selective": "selective", "full": "full"}
 
 
+@lru_cache(maxsize=64)
 def by_zero_stage(
     sweep: PartitionSweep,
     *,
-    here: int,
     stage: int,
     gpus_per_replica: int,
     unit: str,
     zoom: bool,
     baseline: Headline | None,
 ) -> LiveFigure:
-    """One bar for each ZeRO stage, live over the number of GPUs.
+    """One bar for each ZeRO stage, live over the number of GPUs; kept, since the slider's place is no part of it.
 
     Args:
         sweep: memory over positions and stages.
-        here: the scenario's own data-parallel ranks, one of the positions.
         stage: the scenario's ZeRO stage.
         gpus_per_replica: GPUs that one data-parallel rank consists of.
         unit: "GB" or "GiB".
@@ -41,7 +40,7 @@ def by_zero_stage(
         baseline: numbers to compare with, if some are pinned.
     """
     texts = [_gpus(ranks * gpus_per_replica, ranks, gpus_per_replica) for ranks in sweep.data_parallel]
-    slider = LiveSlider("GPUs", texts, sweep.data_parallel.index(here))
+    slider = LiveSlider("GPUs", texts)
     rows = [sweep.headline(index, stage) for index in range(len(texts))]
     return stacked_bars(
         sweep.memory.parts_at_peak(),
@@ -55,7 +54,7 @@ def by_zero_stage(
             Readout(
                 f"{STAGE_NAMES[stage]}: model states per GPU",
                 [show_bytes(row.state_bytes, unit) for row in rows],
-                [_against(row.state_bytes, baseline and baseline.state_bytes, unit) for row in rows],
+                [_against(row.state_bytes, baseline.state_bytes if baseline else None, unit) for row in rows],
             ),
             Readout(
                 "room at the peak",
@@ -72,9 +71,7 @@ def by_zero_stage(
     )
 
 
-def by_recompute(
-    sweep: ActivationSweep, *, here: int, recompute: str, unit: str, baseline: Headline | None
-) -> LiveFigure:
+def by_recompute(sweep: ActivationSweep, *, recompute: str, unit: str, baseline: Headline | None) -> LiveFigure:
     """One bar for each way to recompute, live over the sequence length."""
     texts = [f"{tokens:,} tokens" for tokens in sweep.seq_len]
     names = list(sweep.memory)
@@ -87,12 +84,15 @@ def by_recompute(
         sweep.hbm_bytes,
         unit=unit,
         bold=names.index(recompute),
-        slider=LiveSlider("Sequence", texts, sweep.seq_len.index(here)),
+        slider=LiveSlider("Sequence", texts),
         readouts=(
             Readout(
                 "activations, fullest stage",
                 [show_bytes(float(v), unit) for v in chosen.activation_bytes],
-                [_against(float(v), baseline and baseline.activation_bytes, unit) for v in chosen.activation_bytes],
+                [
+                    _against(float(v), baseline.activation_bytes if baseline else None, unit)
+                    for v in chosen.activation_bytes
+                ],
                 emphasis=True,
             ),
             Readout(
@@ -109,32 +109,6 @@ def by_pipeline_stage(memory: TrainingMemory, hbm_bytes: float, *, unit: str) ->
     stages = memory.peak_bytes.shape[-1]
     parts = {name: values[None, :] for name, values in memory.parts_at_peak().items()}
     return stacked_bars(parts, [f"stage {index + 1}" for index in range(stages)], hbm_bytes, unit=unit)
-
-
-def largest_model_lines(sweep: PartitionSweep, *, gpus_per_replica: int) -> LiveFigure:
-    """Largest model whose states fit, over the number of GPUs, one line for each stage."""
-    gpus = [ranks * gpus_per_replica for ranks in sweep.data_parallel]
-    lines = [
-        go.Scatter(
-            x=gpus,
-            y=sweep.largest_params[:, stage] / 1e9,
-            name=STAGE_NAMES[stage],
-            mode="lines",
-            meta={"role": role},
-        )
-        for stage, role in enumerate(("other", "optimizer", "gradients", "weights"))
-    ]
-    figure = go.Figure(
-        lines,
-        layout={
-            "height": 320,
-            "xaxis": {"type": "log", "title": {"text": "GPUs"}},
-            "yaxis": {"type": "log", "title": {"text": "billion parameters"}},
-        },
-    )
-    last = sweep.largest_params[-1] / 1e9
-    said = ", ".join(f"{name} {value:,.0f}B" for name, value in zip(STAGE_NAMES, last, strict=True))
-    return LiveFigure(figure, alt=[f"Largest model whose states fit on {gpus[-1]:,} GPUs: {said}."])
 
 
 def sweep_table(sweep: PartitionSweep, gpus_per_replica: int) -> dict[str, list[object]]:

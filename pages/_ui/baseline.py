@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 import streamlit as st
@@ -15,12 +16,10 @@ def pinned(topic: str, kind: type[T]) -> T | None:
     return value if isinstance(value, kind) else None
 
 
-def pin_buttons(topic: str, now: object, about: str) -> None:
-    """Pin what stands on the page now, or let go of it."""
+def pin_buttons(topic: str, now: Callable[[], tuple[object, str]]) -> None:
+    """Pin what stands on the page when the button is pressed, or let go of it; ``now`` gives numbers and their name."""
     with st.container(horizontal=True, vertical_alignment="center", width="content"):
-        st.button(
-            "Pin as baseline", icon=":material/push_pin:", key=f"{topic}.pin", on_click=_pin, args=(topic, now, about)
-        )
+        st.button("Pin as baseline", icon=":material/push_pin:", key=f"{topic}.pin", on_click=_pin, args=(topic, now))
         if f"{topic}.baseline" in st.session_state:
             st.button(
                 "Let go", icon=":material/close:", type="tertiary", key=f"{topic}.unpin", on_click=_unpin, args=(topic,)
@@ -28,8 +27,8 @@ def pin_buttons(topic: str, now: object, about: str) -> None:
             st.caption(f"Pinned: {st.session_state[f'{topic}.about']}")
 
 
-def _pin(topic: str, now: object, about: str) -> None:
-    st.session_state[f"{topic}.baseline"], st.session_state[f"{topic}.about"] = now, about
+def _pin(topic: str, now: Callable[[], tuple[object, str]]) -> None:
+    st.session_state[f"{topic}.baseline"], st.session_state[f"{topic}.about"] = now()
 
 
 def _unpin(topic: str) -> None:

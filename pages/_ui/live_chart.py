@@ -9,9 +9,11 @@ is then the committed position. A page moves the slider by passing another ``Liv
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -51,24 +53,22 @@ class _Position:
         self.token = secrets.token_hex(6)
 
 
-def live_chart(live: LiveFigure, *, key: str, on_commit: Callable[[int], None] | None = None) -> int:
+def live_chart(
+    live: LiveFigure, *, key: str, index: int | None = None, on_commit: Callable[[int], None] | None = None
+) -> int:
     """Draw a live figure and return the committed slider position (0 without a slider).
 
     Args:
-        live: the figure with its tables.
+        live: the figure with its tables. One that a page keeps is turned into a message once.
         key: unique in the app, starting with the topic: ``zero.chart``.
+        index: where the slider stands; left out, where the figure starts it.
         on_commit: called with the new position before the page runs, when the slider has been released.
     """
-    position = _position(live, key)
+    position = _position(live, key, index)
     _component(
         key=key,
-        data={
-            **live.payload(),
-            **_LOOK,
-            "key": key,
-            "plotly": plotly_file(),
-            "move": {"token": position.token, "index": position.sent},
-        },
+        # Text inside a list: Streamlit searches the values of a dict for data frames, and loads pandas to do so.
+        data=[_message(live), {"key": key, "token": position.token, "index": position.sent}],
         on_commit_change=lambda: _take_commit(key, on_commit),
     )
     return position.index
@@ -79,8 +79,14 @@ def move_live_slider(key: str, index: int) -> None:
     st.session_state[f"{key}.move"] = index
 
 
-def _position(live: LiveFigure, key: str) -> _Position:
-    asked = live.slider.index if live.slider else 0
+@lru_cache(maxsize=64)
+def _message(live: LiveFigure) -> str:
+    """What the browser needs of a figure, as JSON text; figures are told apart by identity."""
+    return json.dumps({**live.payload(), **_LOOK, "plotly": plotly_file()}, separators=(",", ":"))
+
+
+def _position(live: LiveFigure, key: str, index: int | None) -> _Position:
+    asked = index if index is not None else live.slider.index if live.slider else 0
     texts = tuple(live.slider.positions) if live.slider else ("",)
     committed: int | None = st.session_state.pop(f"{key}.committed", None)
     ordered: int | None = st.session_state.pop(f"{key}.move", None)

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from core.display import show_count
 from core.presets import load_presets
 from pages._ui import hardware_dialog, model_dialog, share_dialog, state
 from pages._ui.controls import refusal
 from pages._ui.words import plain
 
 
-def scenario_bar(fields: Collection[str] = ()) -> None:
-    """Draw the row, what was adapted, and refusals that none of the page's own controls (``fields``) will show."""
+def scenario_bar(fields: Collection[str] = ()) -> DeltaGenerator:
+    """Draw the row, what was adapted, and refusals that none of the page's own controls (``fields``) will show.
+
+    Returns:
+        the place of the GPU count, which a slider on the page may change: see :func:`show_gpu_count`.
+    """
     scenario = state.current()
     with st.container(horizontal=True, vertical_alignment="center", key="scenario_bar"):
         st.button(
@@ -25,7 +29,7 @@ def scenario_bar(fields: Collection[str] = ()) -> None:
             on_click=model_dialog.forget,
         )
         st.button(
-            plain(f"{show_count(scenario.training.num_gpus)} x {scenario.accelerator.name}"),
+            plain(scenario.accelerator.name),
             icon=":material/memory:",
             help="Change the accelerator and the links",
             key="bar.hardware",
@@ -33,6 +37,7 @@ def scenario_bar(fields: Collection[str] = ()) -> None:
         with st.popover("Presets", icon=":material/bookmarks:", help="Scenarios that open with one click"):
             _presets()
         st.button("Share", icon=":material/share:", help="Copy the link, or save the scenario", key="bar.share")
+        gpu_count = st.empty()
     if st.session_state["bar.model"]:
         model_dialog.show()
     elif st.session_state["bar.hardware"]:
@@ -44,6 +49,12 @@ def scenario_bar(fields: Collection[str] = ()) -> None:
     for problem in state.problems():
         if problem.field not in fields:
             refusal(problem.sentence)
+    return gpu_count
+
+
+def show_gpu_count(place: DeltaGenerator, num_gpus: int) -> None:
+    """How many of them the scenario trains on."""
+    place.markdown(f"**{num_gpus:,} GPU{'s' if num_gpus > 1 else ''}**", width="content")
 
 
 def _presets() -> None:

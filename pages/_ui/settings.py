@@ -47,4 +47,4 @@ def keep() -> None:
     """Write the cookie, in the run after a wish was changed."""
     if st.session_state.get("settings.to_keep"):
         value = urlencode({"unit": unit(), "predictions": "on" if predictions_on() else "off"})
-        _remember(key="settings.remember", data={"name": COOKIE, "value": value})
+        _remember(key="settings.remember", data=[COOKIE, value])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.metadata
 import importlib.util
 import logging
@@ -18,6 +19,7 @@ STATIC: Final = Path(__file__).resolve().parents[2] / "static"
 _LONG_AGO: Final = 946_684_800  # 2000-01-01, seconds since 1970
 
 
+@functools.cache
 def plotly_file() -> str:
     """Name of plotly.js in the static folder; a new plotly is a new name, so no browser shows the old one."""
     return f"plotly-{importlib.metadata.version('plotly')}.min.js"

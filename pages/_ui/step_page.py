@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages._ui.content import section
 from pages._ui.predict import READING_WIDTH
@@ -24,30 +24,40 @@ def step_head(number: int, title: str, limit: str) -> None:
 def fix_table(rows: Sequence[Mapping[str, str]]) -> None:
     """When, do, gains, costs, confirm by."""
     st.header("The fix and its price", anchor="fix")
-    data_table(rows)
+    data_table(st.empty(), rows)
 
 
-def closing(topic: str, numbers: Mapping[str, str]) -> None:
-    """What to say at the whiteboard, the mistakes to avoid, and the sources."""
-    st.header("Say it", anchor="say")
-    with st.container(border=True):
-        st.markdown(money_safe(section(topic, "Say it", numbers)), width=READING_WIDTH)
+def say_it(place: DeltaGenerator, topic: str, numbers: Mapping[str, str]) -> None:
+    """What to say at the whiteboard, with the scenario's own numbers."""
+    place.markdown("> " + money_safe(section(topic, "Say it", numbers)), width=READING_WIDTH)
+
+
+def mistakes(topic: str) -> None:
+    """The mistakes to avoid, wrong and right, and the sources."""
     with st.expander("Mistakes, wrong and right", icon=":material/rule:"):
         st.markdown(money_safe(section(topic, "Mistakes")), width=READING_WIDTH)
     with st.expander("Sources", icon=":material/menu_book:"):
         st.markdown(money_safe(section(topic, "Sources")), width=READING_WIDTH)
 
 
-def data_table(rows: Sequence[Mapping[str, str]]) -> None:
-    """A few rows to read; it scrolls by itself where the page is narrow."""
-    st.table(pd.DataFrame(list(rows)), hide_index=True, border="horizontal")
+def data_table(place: DeltaGenerator, rows: Sequence[Mapping[str, str]]) -> None:
+    """A few rows to read, as a Markdown table: no data frame, so no pandas on the way to the first paint."""
+    head = list(rows[0])
+    lines = [head, ["---"] * len(head), *([row[name] for name in head] for row in rows)]
+    place.markdown("\n".join(f"| {' | '.join(cells)} |" for cells in lines))
 
 
 def csv_download(label: str, table: Callable[[], Mapping[str, Sequence[object]]], *, key: str) -> None:
     """A chart's data as CSV, in bytes; made when it is asked for."""
+
+    def as_csv() -> str:
+        import pandas as pd  # only when somebody downloads: it takes half a second to load
+
+        return pd.DataFrame(dict(table())).to_csv(index=False)
+
     st.download_button(
         label,
-        lambda: pd.DataFrame(dict(table())).to_csv(index=False),
+        as_csv,
         file_name=f"{key}.csv",
         mime="text/csv",
         icon=":material/download:",

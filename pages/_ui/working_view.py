@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import streamlit as st
+from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 from core.display import show_bytes, show_count
 from core.working import Working, number
@@ -13,11 +14,17 @@ from pages._ui.words import plain
 _SHOWN_TERMS = 14  # a real layer keeps about as many tensors; more would be a wall
 
 
-def show_workings(label: str, workings: Iterable[Working], unit: str) -> None:
-    """One closed box with the derivation of each number in it."""
-    with st.expander(label, icon=":material/calculate:"):
-        for working in workings:
-            _show(working, unit)
+def working_box(key: str) -> ExpanderContainer:
+    """A closed box for derivations; opening it runs the page, so that they are worked out only when they are read."""
+    return st.expander("How are these computed?", icon=":material/calculate:", key=key, on_change="rerun")
+
+
+def show_workings(box: ExpanderContainer, workings: Callable[[], Iterable[Working]], unit: str) -> None:
+    """The derivation of each number, if the box is open."""
+    if box.open:
+        with box:
+            for working in workings():
+                _show(working, unit)
 
 
 def _show(working: Working, unit: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import sys
 import time
 from pathlib import Path
@@ -27,7 +28,7 @@ async def slide_baseline(session: Session, step: int) -> float:
 
 def live_chart_mover(key: str) -> load.Move:
     async def commit(session: Session, step: int) -> float:
-        positions = session.data(key)["frames"]
+        positions = json.loads(session.data(key)[0])["frames"]
         return await session.commit(key, "commit", {"index": step % positions, "at": int(1e3 * time.time())})
 
     return commit

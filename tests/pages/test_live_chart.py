@@ -28,7 +28,8 @@ def start() -> AppTest:
 
 
 def payload(at: AppTest) -> dict:
-    return json.loads(at.get("bidi_component")[0].proto.json)
+    message, move = json.loads(at.get("bidi_component")[0].proto.json)
+    return {**json.loads(message), "move": move}
 
 
 def commit(at: AppTest, index: int) -> AppTest:

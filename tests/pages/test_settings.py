@@ -13,7 +13,7 @@ SETTINGS, HOME = "pages/start/settings.py", "pages/start/home.py"
 
 def cookie(at: AppTest) -> str | None:
     kept = [json.loads(node.proto.json) for node in at.get("bidi_component")]
-    return next((data["value"] for data in kept if data.get("name") == "ridgepoint_settings"), None)
+    return next((data[1] for data in kept if data[0] == "ridgepoint_settings"), None)
 
 
 def reset_button(at: AppTest):
