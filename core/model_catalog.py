@@ -14,7 +14,6 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, PositiveInt
 
-from core.hf_config import from_hf_config
 from core.model_spec import ModelSpec
 
 CATALOG = Path(__file__).parent / "catalog" / "models.json"
@@ -67,6 +66,8 @@ class ModelCatalog(Mapping[str, ModelSpec]):
         canonical = self.canonical_id(model_id)
         known = self._models.get(canonical)
         if known is None:
+            from core.hf_config import from_hf_config  # here: listing the catalog needs no reader
+
             row = self._rows[canonical]
             model = from_hf_config(row["config"])
             notes = (*model.notes, *(row[key] for key in ("note", "counts_differ") if row.get(key)))
