@@ -16,13 +16,12 @@ from core.model_spec import (
     load_models,
 )
 from core.params import count_params
-from tests.configs import FILES
-from tests.pasted import llama, real
+from tests.configs import CONFIGS, llama, real
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", CONFIGS)
 def test_a_real_config_is_read_from_its_text_and_quickly(name):
-    text = FILES[name].read_text()
+    text = CONFIGS[name].read_text()
     parse_hf_config(text)
     start = time.process_time()
     model = parse_hf_config(text)

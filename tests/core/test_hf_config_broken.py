@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from core.hf_config import ConfigError, from_hf_config, parse_hf_config
 from core.hf_config.registry import READERS
 from core.params import count_params
-from tests.configs import FILES
-from tests.pasted import LLAMA, llama, real, refusal
+from tests.configs import CONFIGS, LLAMA, llama, real, refusal
 
 
 @pytest.mark.parametrize(
@@ -54,7 +53,7 @@ def test_a_text_that_is_no_config_is_refused_in_words(text, words):
 
 
 def test_a_bare_infinity_in_a_field_that_is_not_read_does_no_harm():
-    text = FILES["nvidia--Nemotron-H-56B-Base-8K"].read_text()
+    text = CONFIGS["nvidia--Nemotron-H-56B-Base-8K"].read_text()
     assert "Infinity" in text
     parse_hf_config(text)
 
@@ -107,7 +106,7 @@ def answer(config):
     return None
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", CONFIGS)
 def test_a_real_config_with_one_broken_field_is_a_model_or_a_sentence_that_names_a_field(name):
     config = real(name)
     known = {str(key) for path in places(config) for key in path if isinstance(key, str)}
@@ -123,7 +122,7 @@ BROKEN = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=6,
 )
-FIELDS = sorted({key for name in FILES for path in places(real(name)) for key in path if isinstance(key, str)})
+FIELDS = sorted({key for name in CONFIGS for path in places(real(name)) for key in path if isinstance(key, str)})
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

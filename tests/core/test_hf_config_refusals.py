@@ -7,7 +7,7 @@ import pytest
 from core.hf_config import ConfigError, from_hf_config
 from core.model_spec import Moe
 from core.params import count_params
-from tests.pasted import LLAMA, llama, real, refusal
+from tests.configs import LLAMA, llama, real, refusal
 
 
 def test_an_unknown_architecture_with_the_usual_fields_works_and_says_so():

@@ -8,7 +8,7 @@ import pytest
 from core.model_catalog import CATALOG, load_catalog_rows
 from core.model_spec import ModelSpec, load_models
 from core.params import count_params
-from tests.configs import FILES, model_of
+from tests.configs import CONFIGS, model_of
 
 ROWS = load_catalog_rows()
 each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
@@ -50,7 +50,7 @@ def test_a_former_hub_name_gives_the_same_model():
     assert models.get("meta-llama/Meta-Llama-3.1-70B").id == "meta-llama/Llama-3.1-70B"
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", CONFIGS)
 def test_every_real_config_is_in_the_catalog_with_the_same_layers(name):
     pasted = model_of(name)
     listed = load_models()[name.replace("--", "/")]
