@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields
-from core.hf_config.parts import decoder, hidden_size, layer_types, mlp, moe, num_layers
-from core.model_spec import Indexer, LatentAttention, Layer, MlpKind, ModelSpec
+from core.hf_config.frame import decoder, each_once, layer_types
+from core.hf_config.parts import hidden_size, mlp, moe, num_layers
+from core.model_spec import Attention, Indexer, LatentAttention, Layer, ModelSpec, Moe
 
 
 def latent_attention(f: Fields, *, indexer: Indexer | None = None, output_gate: bool = False) -> LatentAttention:
@@ -53,35 +54,27 @@ def expert_layers(f: Fields) -> list[bool]:
     return [index >= first and index % every == 0 for index in range(count)]
 
 
-def deepseek_mlps(f: Fields) -> list[MlpKind]:
-    """Dense MLPs first, then routed experts beside shared ones."""
-    sparse = expert_layers(f)
+def deepseek_experts(f: Fields, **traits: Any) -> Moe:
+    """Routed experts beside ``n_shared_experts`` of the same width."""
     f.require("n_shared_experts", "the number of shared experts, or null for none")
-    shared = f.integer("n_shared_experts", default=0, minimum=0)
-    experts = None
-    if any(sparse):
-        width = f.integer("moe_intermediate_size")
-        experts = moe(f, width=width, shared=shared * width)
-    dense = None if all(sparse) else mlp(f)
-    return [experts if has else dense for has in sparse]  # type: ignore[misc]  # each list entry has its part
+    width = f.integer("moe_intermediate_size")
+    return moe(f, width=width, shared=width * f.integer("n_shared_experts", default=0, minimum=0), **traits)
 
 
-def assemble(f: Fields, attentions: Sequence[LatentAttention]) -> ModelSpec:
-    """Each layer's attention over its MLP; equal layers are one object."""
-    made: dict[tuple[int, int], Layer] = {}
-    layers = []
-    for attention, part in zip(attentions, deepseek_mlps(f), strict=True):
-        key = (id(attention), id(part))
-        if key not in made:
-            made[key] = Layer(mixer=attention, mlp=part, norm_params=2 * hidden_size(f))
-        layers.append(made[key])
-    return decoder(f, layers)
+def over_deepseek_mlps(f: Fields, attention: Attention | LatentAttention) -> ModelSpec:
+    """One attention over dense MLPs first, then over experts."""
+
+    def layer(sparse: bool) -> Layer:
+        part = deepseek_experts(f) if sparse else mlp(f)
+        return Layer(mixer=attention, mlp=part, norm_params=2 * hidden_size(f))
+
+    return decoder(f, each_once(expert_layers(f), layer))
 
 
 def deepseek(f: Fields) -> ModelSpec:
     """DeepSeek-V2, V3, R1 and Kimi K2. Sources: arXiv:2405.04434, section 2; arXiv:2412.19437, section 4.2."""
     layer_types(f, ("full_attention",))
-    return assemble(f, [latent_attention(f)] * num_layers(f))
+    return over_deepseek_mlps(f, latent_attention(f))
 
 
 def shares_index(f: Fields) -> list[bool]:
@@ -104,6 +97,13 @@ def shares_index(f: Fields) -> list[bool]:
 def deepseek_sparse(f: Fields) -> ModelSpec:
     """DeepSeek-V3.2 and GLM-5: an indexer picks the cached tokens that are read."""
     layer_types(f, ("full_attention", "indexed_attention"))
-    own = latent_attention(f, indexer=read_indexer(f))
-    shared = own.model_copy(update={"indexer": None, "shared_top_k": own.indexer and own.indexer.top_k})
-    return assemble(f, [shared if shares else own for shares in shares_index(f)])
+    indexer = read_indexer(f)
+    own = latent_attention(f, indexer=indexer)
+    borrowed = own.model_copy(update={"indexer": None, "shared_top_k": indexer.top_k})
+
+    def layer(kind: tuple[bool, bool]) -> Layer:
+        shares, sparse = kind
+        part = deepseek_experts(f) if sparse else mlp(f)
+        return Layer(mixer=borrowed if shares else own, mlp=part, norm_params=2 * hidden_size(f))
+
+    return decoder(f, each_once(zip(shares_index(f), expert_layers(f), strict=True), layer))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from core.hf_config.deepseek import read_indexer
+from core.hf_config.deepseek import deepseek_experts, read_indexer
 from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields
-from core.hf_config.parts import decoder, hidden_size, layer_types, moe, num_layers, window_size
+from core.hf_config.frame import decoder, each_once, layer_types, window_size
+from core.hf_config.parts import hidden_size, num_layers
 from core.model_spec import CompressedAttention, Layer, ModelSpec
 
 # Kinds of layer by the tokens pooled into one entry; only the finer one has an indexer to choose among entries.
@@ -45,12 +46,10 @@ def deepseek_v4(f: Fields) -> ModelSpec:
     groups = f.integer("o_groups", purpose="the head groups of the output projection")
     if heads % groups:
         raise ConfigError(f"{f.path}o_groups={groups} does not divide num_attention_heads={heads}; choose a divisor")
-    width = f.integer("moe_intermediate_size")
-    f.require("n_shared_experts", "the number of shared experts, or null for none")
-    shared = f.integer("n_shared_experts", default=0, minimum=0)
-    experts = moe(f, width=width, shared=shared * width)
-    made: dict[tuple[int, bool], Layer] = {}
-    for ratio, indexed in dict.fromkeys(kinds):
+    experts = deepseek_experts(f)
+
+    def layer(kind: tuple[int, bool]) -> Layer:
+        ratio, indexed = kind
         mixer = CompressedAttention(
             num_heads=heads,
             head_dim=head,
@@ -62,9 +61,10 @@ def deepseek_v4(f: Fields) -> ModelSpec:
             ratio=ratio,
             indexer=read_indexer(f) if indexed else None,
         )
-        made[ratio, indexed] = Layer(mixer=mixer, mlp=experts, norm_params=2 * hidden_size(f))
+        return Layer(mixer=mixer, mlp=experts, norm_params=2 * hidden_size(f))
+
     hashed = f.integer("num_hash_layers", default=0, minimum=0, purpose="the layers that route by a table of tokens")
     if hashed:
         f.note(f"{hashed} layers route by a fixed table of tokens (num_hash_layers); the table is no trained weight.")
     streams = f.integer("hc_mult", default=4, purpose="the residual streams of the hyper-connections")
-    return decoder(f, [made[kind] for kind in kinds], residual_streams=streams)
+    return decoder(f, each_once(kinds, layer), residual_streams=streams)

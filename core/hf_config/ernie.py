@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields
-from core.hf_config.parts import decoder, gqa, hidden_size, mlp, moe, num_layers, uniform
+from core.hf_config.frame import decoder, uniform
+from core.hf_config.parts import gqa, hidden_size, mlp, moe, num_layers
 from core.model_spec import Layer, ModelSpec
 
 

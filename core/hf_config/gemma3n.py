@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields
+from core.hf_config.frame import decoder, each_once, window_size
 from core.hf_config.gemma4 import FULL, kinds, per_layer_inputs, shared_layers
-from core.hf_config.parts import decoder, gqa, hidden_size, mlp, num_layers, window_size
+from core.hf_config.parts import gqa, hidden_size, mlp, num_layers
 from core.model_spec import Layer, ModelSpec
 
 
@@ -38,24 +38,17 @@ def gemma3n(f: Fields) -> ModelSpec:
     hidden = hidden_size(f)
     streams = f.integer("altup_num_inputs", default=4, purpose="the residual copies of AltUp")
     rank = f.integer("laurel_rank", default=64, purpose="the rank of the bypass")
-    if f.flag("add_cross_attention"):
-        raise ConfigError("add_cross_attention=true is not modelled; set it to false")
     inside, tables, beside = per_layer_inputs(f, hidden)
     # AltUp predicts and corrects n copies: n x n^2 and n x n coefficients from a router, its norm, an output scale.
     altup = streams**3 + streams**2 + hidden * streams + 2 * hidden
     extras = (*inside, ("low-rank bypass (LAuReL)", 2 * hidden * rank + hidden), ("alternating updates (AltUp)", altup))
-    made: dict[tuple[str, bool, int], Layer] = {}
-    layers = []
-    for key in zip(kinds(f, every=5), shared_layers(f), widths(f), strict=True):
-        if key not in made:
-            kind, shared, width = key
-            window = None if kind == FULL else window_size(f)
-            made[key] = Layer(
-                mixer=gqa(f, qk_norm="head", v_norm=True, window=window, shares_kv=shared),
-                mlp=mlp(f, width=width),
-                norm_params=4 * hidden,
-                extras=extras,
-            )
-        layers.append(made[key])
+
+    def layer(key: tuple[str, bool, int]) -> Layer:
+        kind, shared, width = key
+        window = None if kind == FULL else window_size(f)
+        mixer = gqa(f, qk_norm="head", v_norm=True, window=window, shares_kv=shared)
+        return Layer(mixer=mixer, mlp=mlp(f, width=width), norm_params=4 * hidden, extras=extras)
+
+    layers = each_once(zip(kinds(f, every=5), shared_layers(f), widths(f), strict=True), layer)
     copies = (("projections to and from the AltUp copies", 2 * (streams - 1) * hidden * hidden),)
     return decoder(f, layers, tie_default=True, lookup_tables=tables, embedding_extras=(*beside, *copies))

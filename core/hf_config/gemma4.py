@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields
-from core.hf_config.parts import decoder, gqa, hidden_size, layer_types, mlp, moe, num_layers, window_size
+from core.hf_config.frame import decoder, each_once, layer_types, window_size
+from core.hf_config.parts import gqa, hidden_size, mlp, moe, num_layers
 from core.model_spec import Attention, Layer, Mlp, ModelSpec, Moe, Term
 
 FULL, SLIDING = "full_attention", "sliding_attention"
@@ -95,20 +96,21 @@ def gemma4(f: Fields) -> ModelSpec:
     inside, tables, beside = per_layer_inputs(f, hidden)
     norms = (7 if f.flag("enable_moe_block") else 4) * hidden
     double = f.flag("use_double_wide_mlp")
-    made: dict[tuple[str, bool, tuple[int, int]], Layer] = {}
-    layers = []
     types = kinds(f, every=6)
     if types[-1] != FULL:
         f.note("The last layer is read as full attention, as the software of Gemma 4 does.")
-    for index, (kind, shared) in enumerate(zip([*types[:-1], FULL], shared_layers(f), strict=True)):
-        key = (kind, shared, head_sizes(f, index, kind))
-        if key not in made:
-            dense = mlp(f, width=f.integer("intermediate_size") * (2 if double and shared else 1))
-            made[key] = Layer(
-                mixer=attention(f, kind, key[2], shares_kv=shared),
-                mlp=channel_mlp(f, dense, hidden),
-                norm_params=norms,
-                extras=tuple(inside),
-            )
-        layers.append(made[key])
+
+    def layer(key: tuple[str, bool, tuple[int, int]]) -> Layer:
+        kind, shared, sizes = key
+        dense = mlp(f, width=f.integer("intermediate_size") * (2 if double and shared else 1))
+        return Layer(
+            mixer=attention(f, kind, sizes, shares_kv=shared),
+            mlp=channel_mlp(f, dense, hidden),
+            norm_params=norms,
+            extras=tuple(inside),
+        )
+
+    types = [*types[:-1], FULL]
+    sizes = [head_sizes(f, index, kind) for index, kind in enumerate(types)]
+    layers = each_once(zip(types, shared_layers(f), sizes, strict=True), layer)
     return decoder(f, layers, tie_default=True, lookup_tables=tables, embedding_extras=beside)

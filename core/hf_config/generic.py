@@ -5,8 +5,9 @@ from __future__ import annotations
 from core.hf_config import deepseek, qwen
 from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields, show
-from core.hf_config.parts import by_window, decoder, gqa, hidden_size, mlp, moe, num_layers, uniform, windows
-from core.model_spec import Layer, MlpKind, ModelSpec
+from core.hf_config.frame import by_window, decoder, uniform, windows
+from core.hf_config.parts import gqa, hidden_size, mlp, moe, num_layers
+from core.model_spec import Layer, MlpKind, ModelSpec, Moe
 
 UNMODELLED = {
     "encoder and decoder with cross attention": (
@@ -106,10 +107,10 @@ def unknown(f: Fields) -> ModelSpec:
     attention = gqa(f, qkv_bias=bias, output_bias=bias)
     part = _mlp(f)
     norms = 2 * hidden_size(f)
-    if not f.has("num_experts"):
+    if not isinstance(part, Moe):
         return decoder(f, by_window(f, attention, windows(f), mlp=part, norm_params=norms))
     leading = f.integer("first_k_dense_replace", default=0, minimum=0, purpose="the number of leading dense layers")
     if leading:
-        sparse, dense = (Layer(mixer=attention, mlp=kind_, norm_params=norms) for kind_ in (part, mlp(f)))
+        sparse, dense = (Layer(mixer=attention, mlp=either, norm_params=norms) for either in (part, mlp(f)))
         return decoder(f, [dense if index < leading else sparse for index in range(num_layers(f))])
-    return qwen.mix(f, attention, Layer(mlp=part, norm_params=norms))
+    return qwen.mix(f, attention, part)

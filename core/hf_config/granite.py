@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields
-from core.hf_config.parts import decoder, gqa, hidden_size, layer_types, mlp, moe, num_layers, uniform
+from core.hf_config.frame import decoder, each_once, layer_types, uniform
+from core.hf_config.parts import gqa, hidden_size, mlp, moe
 from core.model_spec import Layer, Mlp, ModelSpec, Moe, StateSpace
 
 KINDS = {"mamba": True, "linear_attention": True, "attention": False, "full_attention": False}  # True: state space
@@ -62,9 +63,9 @@ def granite_hybrid(f: Fields) -> ModelSpec:
     if f.find("num_experts")[1]:
         part = moe(f, width=f.integer("intermediate_size"), shared=shared)
     bias = f.flag("attention_bias")
-    made = {}
-    for state_space in dict.fromkeys(KINDS[kind] for kind in kinds):
+
+    def layer(state_space: bool) -> Layer:
         mixer = mamba2(f) if state_space else gqa(f, qkv_bias=bias, output_bias=bias)
-        made[state_space] = Layer(mixer=mixer, mlp=part, norm_params=2 * hidden_size(f))
-    assert len(kinds) == num_layers(f)
-    return decoder(f, [made[KINDS[kind]] for kind in kinds])
+        return Layer(mixer=mixer, mlp=part, norm_params=2 * hidden_size(f))
+
+    return decoder(f, each_once((KINDS[kind] for kind in kinds), layer))

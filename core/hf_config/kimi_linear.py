@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from core.hf_config.deepseek import expert_layers, latent_attention
+from core.hf_config.deepseek import deepseek_experts, expert_layers, latent_attention
 from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields, show
-from core.hf_config.parts import decoder, hidden_size, layer_types, mlp, moe, num_layers
+from core.hf_config.frame import decoder, each_once, layer_types
+from core.hf_config.parts import hidden_size, mlp, num_layers
 from core.model_spec import Layer, LinearAttention, ModelSpec
 
 FULL, LINEAR = "full_attention", "linear_attention"
@@ -65,22 +66,16 @@ def kimi_linear(f: Fields) -> ModelSpec:
     full = latent_attention(f, output_gate=f.flag("mla_use_output_gate"))
     delta = kimi_delta(f, section) if any(linear) else None
     sparse = expert_layers(f)
-    width = f.integer("moe_intermediate_size")
-    f.require("n_shared_experts", "the number of shared experts, or null for none")
-    shared = f.integer("n_shared_experts", default=0, minimum=0)
     space = "routed_expert_hidden_size"
-    experts = moe(
+    experts = deepseek_experts(
         f,
-        width=width,
-        shared=shared * width,
         expert_hidden_size=f.integer(space, purpose="the width in which experts work") if f.has(space) else None,
         latent_norm=f.flag("latent_moe_use_norm"),
     )
-    made: dict[tuple[bool, bool], Layer] = {}
-    layers = []
-    for key in zip(linear, sparse, strict=True):
-        if key not in made:
-            mixer = delta if key[0] else full
-            made[key] = Layer(mixer=mixer, mlp=experts if key[1] else mlp(f), norm_params=2 * hidden_size(f))
-        layers.append(made[key])
-    return decoder(f, layers)
+
+    def layer(key: tuple[bool, bool]) -> Layer:
+        is_linear, has_experts = key
+        part = experts if has_experts else mlp(f)
+        return Layer(mixer=delta if is_linear else full, mlp=part, norm_params=2 * hidden_size(f))
+
+    return decoder(f, each_once(zip(linear, sparse, strict=True), layer))

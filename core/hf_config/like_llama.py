@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields, show
-from core.hf_config.parts import by_window, decoder, gqa, hidden_size, mlp, num_layers, uniform, window_size, windows
+from core.hf_config.frame import by_window, decoder, uniform, window_size, windows
+from core.hf_config.parts import gqa, hidden_size, mlp, num_layers
 from core.model_spec import Layer, ModelSpec
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from core.hf_config.fields import Fields
-from core.hf_config.parts import decoder, gqa, hidden_size, layer_types, mlp, moe, num_layers
-from core.model_spec import Layer, ModelSpec
+from core.hf_config.frame import decoder, each_once, layer_types
+from core.hf_config.parts import gqa, hidden_size, mlp, moe, num_layers
+from core.model_spec import Layer, MlpKind, ModelSpec
 
 FULL, CHUNKED = "full_attention", "chunked_attention"
 
@@ -48,22 +49,18 @@ def llama4(f: Fields) -> ModelSpec:
     sparse = expert_layers(f)
     bias = f.flag("attention_bias")
     attention = gqa(f, qkv_bias=bias, output_bias=bias)
-    made: dict[tuple[bool, bool], Layer] = {}
-    layers = []
-    for index, chunked in enumerate(chunked_layers(f)):
-        key = (chunked, index in sparse)
-        if key not in made:
-            mixer = attention
-            if chunked:
-                chunk = f.integer("attention_chunk_size", purpose="the tokens of one attention chunk")
-                mixer = attention.model_copy(update={"window": chunk, "window_kind": "chunked"})
-            width = f.integer("intermediate_size")
-            wide = "intermediate_size_mlp"
-            part = (
-                moe(f, width=width, shared=width)
-                if index in sparse
-                else mlp(f, width=f.integer(wide, purpose="the width of a dense MLP"))
-            )
-            made[key] = Layer(mixer=mixer, mlp=part, norm_params=2 * hidden_size(f))
-        layers.append(made[key])
-    return decoder(f, layers)
+
+    def layer(key: tuple[bool, bool]) -> Layer:
+        chunked, has_experts = key
+        mixer = attention
+        if chunked:
+            chunk = f.integer("attention_chunk_size", purpose="the tokens of one attention chunk")
+            mixer = attention.model_copy(update={"window": chunk, "window_kind": "chunked"})
+        width = f.integer("intermediate_size")
+        part: MlpKind = moe(f, width=width, shared=width)
+        if not has_experts:
+            part = mlp(f, width=f.integer("intermediate_size_mlp", purpose="the width of a dense MLP"))
+        return Layer(mixer=mixer, mlp=part, norm_params=2 * hidden_size(f))
+
+    keys = ((chunked, index in sparse) for index, chunked in enumerate(chunked_layers(f)))
+    return decoder(f, each_once(keys, layer))

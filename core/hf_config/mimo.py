@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from core.hf_config.deepseek import expert_layers
 from core.hf_config.fields import Fields
-from core.hf_config.parts import decoder, gqa, hidden_size, layer_types, mlp, moe, num_layers, window_size
+from core.hf_config.frame import decoder, each_once, layer_types, window_size
+from core.hf_config.parts import gqa, hidden_size, mlp, moe, num_layers
 from core.model_spec import Attention, Layer, ModelSpec
 
 
@@ -63,11 +64,10 @@ def mimo_v2(f: Fields) -> ModelSpec:
         sparse = expert_layers(f)
     else:
         sparse = pattern(f, "moe_layer_freq", "experts", "dense", [0] + [1] * (count - 1))
-    made: dict[tuple[bool, bool], Layer] = {}
-    layers = []
-    for key in zip(sliding_layers(f), sparse, strict=True):
-        if key not in made:
-            part = experts if key[1] else mlp(f)
-            made[key] = Layer(mixer=attention(f, sliding=key[0]), mlp=part, norm_params=2 * hidden_size(f))
-        layers.append(made[key])
-    return decoder(f, layers)
+
+    def layer(key: tuple[bool, bool]) -> Layer:
+        sliding, has_experts = key
+        part = experts if has_experts else mlp(f)
+        return Layer(mixer=attention(f, sliding=sliding), mlp=part, norm_params=2 * hidden_size(f))
+
+    return decoder(f, each_once(zip(sliding_layers(f), sparse, strict=True), layer))

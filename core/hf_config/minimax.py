@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from core.hf_config.fields import Fields
-from core.hf_config.parts import decoder, gqa, head_dim, hidden_size, layer_types, moe, num_layers, uniform
+from core.hf_config.frame import decoder, each_once, layer_types, uniform
+from core.hf_config.parts import gqa, head_dim, hidden_size, moe, num_layers
 from core.model_spec import Layer, LinearAttention, ModelSpec
 
 FULL, LINEAR = "full_attention", "linear_attention"
@@ -35,11 +36,11 @@ def minimax(f: Fields) -> ModelSpec:
     )
     shared = f.integer("shared_intermediate_size", default=0, minimum=0, purpose="the width of the shared expert")
     experts = moe(f, width=f.integer("intermediate_size"), shared=shared)
-    made = {
-        True: Layer(mixer=lightning, mlp=experts, norm_params=2 * hidden_size(f)),
-        False: Layer(mixer=gqa(f), mlp=experts, norm_params=2 * hidden_size(f)),
-    }
-    return decoder(f, [made[linear] for linear in linear_layers(f)])
+
+    def layer(linear: bool) -> Layer:
+        return Layer(mixer=lightning if linear else gqa(f), mlp=experts, norm_params=2 * hidden_size(f))
+
+    return decoder(f, each_once(linear_layers(f), layer))
 
 
 def minimax_m2(f: Fields) -> ModelSpec:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from core.hf_config.fields import Fields
-from core.hf_config.parts import by_window, decoder, gqa, hidden_size, moe, num_layers, window_size
+from core.hf_config.frame import by_window, decoder, window_size
+from core.hf_config.parts import gqa, hidden_size, moe, num_layers
 from core.model_spec import ModelSpec
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields, show
-from core.hf_config.parts import decoder, gqa, hidden_size, layer_types, mlp, moe, num_layers
+from core.hf_config.frame import decoder, each_once, layer_types
+from core.hf_config.parts import gqa, hidden_size, mlp, moe, num_layers
 from core.model_spec import Layer, ModelSpec, Moe, StateSpace
 
 LETTERS = {"M": "mamba", "E": "moe", "*": "attention", "-": "mlp"}
@@ -77,14 +78,13 @@ def nemotron_h(f: Fields) -> ModelSpec:
     if not kinds:
         raise f.fail("hybrid_override_pattern", "", "names no block", "give one letter a layer")
     norm = hidden_size(f)
-    made: dict[str, Layer] = {}
-    for kind in dict.fromkeys(kinds):
+
+    def layer(kind: str) -> Layer:
         if kind == "mamba":
-            made[kind] = Layer(mixer=mamba2(f), norm_params=norm)
-        elif kind == "attention":
-            made[kind] = Layer(mixer=gqa(f), norm_params=norm)
-        elif kind == "mlp":
-            made[kind] = Layer(mlp=mlp(f, gated=False, bias=f.flag("mlp_bias")), norm_params=norm)
-        else:
-            made[kind] = Layer(mlp=experts(f), norm_params=norm)
-    return decoder(f, [made[kind] for kind in kinds])
+            return Layer(mixer=mamba2(f), norm_params=norm)
+        if kind == "attention":
+            return Layer(mixer=gqa(f), norm_params=norm)
+        part = experts(f) if kind == "moe" else mlp(f, gated=False, bias=f.flag("mlp_bias"))
+        return Layer(mlp=part, norm_params=norm)
+
+    return decoder(f, each_once(kinds, layer))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields, show
-from core.hf_config.parts import decoder, gqa, hidden_size, mlp, num_layers
+from core.hf_config.frame import decoder
+from core.hf_config.parts import gqa, hidden_size, mlp, num_layers
 from core.model_spec import Attention, Layer, LinearMixer, Mlp, ModelSpec
 
 ROUND_TO = 256  # MLP widths are rounded up to a multiple of it

@@ -1,13 +1,12 @@
-"""Pieces that families share: grouped-query attention, MLPs, experts, and the frame around a list of layers."""
+"""Pieces that families share: grouped-query attention, MLPs, experts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields, show
-from core.model_spec import Attention, LatentAttention, Layer, Mlp, ModelSpec, Moe, Term
+from core.model_spec import Attention, Mlp, Moe
 
 
 def hidden_size(f: Fields) -> int:
@@ -78,109 +77,3 @@ def moe(f: Fields, *, width: int | None = None, shared: int = 0, **traits: Any) 
         shared_intermediate_size=shared,
         **traits,
     )
-
-
-def layer_types(
-    f: Fields, known: Sequence[str], *, name: str = "layer_types", count: int | None = -1
-) -> list[str] | None:
-    """One entry of ``known`` a layer, or None where the config does not list them.
-
-    ``count`` is the number of entries, None for any; left out, num_hidden_layers.
-
-    Raises:
-        ConfigError: another length than the layer list, or a kind of layer that is not modelled.
-    """
-    types = f.items(name, length=num_layers(f) if count == -1 else count)
-    f.each(name, types or (), known, "is a kind of layer whose memory is not modelled here")
-    return types
-
-
-def window_size(f: Fields, *, needed_by: str = "sliding layers") -> int:
-    """Tokens a sliding layer sees. [tokens]"""
-    return f.integer("sliding_window", purpose=f"the tokens that {needed_by} can see")
-
-
-def windows(f: Fields, *, every: int | None = None) -> list[int | None]:
-    """A window or None for each layer, from ``layer_types``; where that is absent, full on each ``every``-th layer.
-
-    ``every`` None without ``layer_types`` means that all layers see everything.
-    """
-    types = layer_types(f, ("full_attention", "sliding_attention"))
-    if types is None:
-        count = num_layers(f)
-        types = [
-            "full_attention" if every is None or (index + 1) % every == 0 else "sliding_attention"
-            for index in range(count)
-        ]
-    if "sliding_attention" not in types:
-        return [None] * len(types)
-    window = window_size(f)
-    return [window if kind == "sliding_attention" else None for kind in types]
-
-
-def tied(f: Fields, *, default: bool) -> bool:
-    """Whether the output head is the embedding: the outer file decides, then the language part, then the family."""
-    outer = Fields(f.outer)
-    if f.path and outer.has("tie_word_embeddings"):
-        return outer.flag("tie_word_embeddings")
-    return f.flag("tie_word_embeddings", default=default)
-
-
-def decoder(
-    f: Fields,
-    layers: Iterable[Layer],
-    *,
-    tie_default: bool = False,
-    final_norm: int | None = None,
-    **traits: Any,
-) -> ModelSpec:
-    """The model around its layers: embedding, final norm (one weight a channel unless given) and output head."""
-    hidden = hidden_size(f)
-    return ModelSpec(
-        id="custom",
-        name=f.family or "custom",
-        model_type=f.text("model_type") or "unknown",
-        hidden_size=hidden,
-        vocab_size=f.integer("vocab_size"),
-        tie_word_embeddings=tied(f, default=tie_default),
-        max_position_embeddings=f.integer("max_position_embeddings"),
-        layers=tuple(layers),
-        final_norm_params=hidden if final_norm is None else final_norm,
-        **traits,
-    )
-
-
-def uniform(f: Fields, layer: Layer) -> list[Layer]:
-    """``num_hidden_layers`` times the same layer."""
-    return [layer] * num_layers(f)
-
-
-def by_window(f: Fields, attention: Attention, windows_: Sequence[int | None], **parts: Any) -> list[Layer]:
-    """Layers that differ only in their attention window; one object for each distinct window."""
-    made = {
-        window: Layer(mixer=attention.model_copy(update={"window": window}), **parts)
-        for window in dict.fromkeys(windows_)
-    }
-    return [made[window] for window in windows_]
-
-
-__all__ = [
-    "Attention",
-    "LatentAttention",
-    "Layer",
-    "ModelSpec",
-    "Term",
-    "by_window",
-    "decoder",
-    "gqa",
-    "head_dim",
-    "hidden_size",
-    "layer_types",
-    "mlp",
-    "moe",
-    "num_layers",
-    "tied",
-    "uniform",
-    "window_size",
-    "windows",
-]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from core.hf_config.fields import Fields
-from core.hf_config.parts import by_window, decoder, gqa, hidden_size, mlp, moe, num_layers, window_size, windows
-from core.model_spec import Attention, Layer, ModelSpec
+from core.hf_config.frame import by_window, decoder, each_once, window_size, windows
+from core.hf_config.parts import gqa, hidden_size, mlp, moe, num_layers
+from core.model_spec import Attention, Layer, ModelSpec, Moe
 
 
 def _windows(f: Fields) -> list[int | None]:
@@ -43,20 +44,17 @@ def dense_layers(f: Fields) -> set[int]:
     return {layer for layer in range(num_layers(f)) if layer in listed or (layer + 1) % step}
 
 
-def mix(f: Fields, attention: Attention, expert_layer: Layer, *, tie_default: bool = False) -> ModelSpec:
+def mix(f: Fields, attention: Attention, experts: Moe) -> ModelSpec:
     """Layers with experts, except the dense ones."""
     dense = dense_layers(f)
-    plain = expert_layer.model_copy(update={"mlp": mlp(f)}) if dense else expert_layer
-    base = [plain if index in dense else expert_layer for index in range(num_layers(f))]
-    made: dict[tuple[int, int | None], Layer] = {}
-    layers = []
-    for layer, window in zip(base, _windows(f), strict=True):
-        key = (id(layer), window)
-        if key not in made:
-            mixer = attention.model_copy(update={"window": window})
-            made[key] = layer.model_copy(update={"mixer": mixer})
-        layers.append(made[key])
-    return decoder(f, layers, tie_default=tie_default)
+
+    def layer(key: tuple[bool, int | None]) -> Layer:
+        is_dense, window = key
+        mixer = attention.model_copy(update={"window": window})
+        return Layer(mixer=mixer, mlp=mlp(f) if is_dense else experts, norm_params=2 * hidden_size(f))
+
+    keys = ((index in dense, window) for index, window in enumerate(_windows(f)))
+    return decoder(f, each_once(keys, layer))
 
 
 def qwen2_moe(f: Fields) -> ModelSpec:
@@ -64,9 +62,9 @@ def qwen2_moe(f: Fields) -> ModelSpec:
     shared = f.integer("shared_expert_intermediate_size", purpose="the width of the shared expert")
     experts = moe(f, shared=shared, shared_gate=True)
     attention = gqa(f, qkv_bias=f.flag("qkv_bias", default=True))
-    return mix(f, attention, Layer(mlp=experts, norm_params=2 * hidden_size(f)))
+    return mix(f, attention, experts)
 
 
 def qwen3_moe(f: Fields) -> ModelSpec:
     """Qwen3-30B-A3B, 235B-A22B and Coder: no shared expert. Source: arXiv:2505.09388, table 2."""
-    return mix(f, _qwen3_attention(f), Layer(mlp=moe(f), norm_params=2 * hidden_size(f)))
+    return mix(f, _qwen3_attention(f), moe(f))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from core.hf_config.errors import ConfigError
 from core.hf_config.fields import Fields
-from core.hf_config.parts import decoder, gqa, hidden_size, layer_types, mlp, moe, num_layers
+from core.hf_config.frame import decoder, each_once, layer_types
+from core.hf_config.parts import gqa, hidden_size, mlp, moe, num_layers
 from core.hf_config.qwen import dense_layers
-from core.model_spec import Attention, Layer, LinearAttention, MlpKind, ModelSpec
+from core.model_spec import Attention, Layer, LinearAttention, ModelSpec, Moe
 
 FULL, LINEAR = "full_attention", "linear_attention"
 
@@ -47,32 +50,27 @@ def gated_attention(f: Fields) -> Attention:
     return gqa(f, qk_norm="head", output_gate=gate, qkv_bias=bias, output_bias=bias)
 
 
-def _assemble(f: Fields, mlps: list[MlpKind]) -> ModelSpec:
+def _hybrid(f: Fields, dense: Collection[int]) -> ModelSpec:
     mixers = {FULL: gated_attention, LINEAR: delta_rule}
-    types = kinds(f)
-    read = {kind: mixers[kind](f) for kind in dict.fromkeys(types)}
-    made: dict[tuple[str, int], Layer] = {}
-    layers = []
-    for kind, part in zip(types, mlps, strict=True):
-        key = (kind, id(part))
-        if key not in made:
-            made[key] = Layer(mixer=read[kind], mlp=part, norm_params=2 * hidden_size(f))
-        layers.append(made[key])
-    return decoder(f, layers)
+
+    def layer(key: tuple[str, bool]) -> Layer:
+        kind, is_dense = key
+        return Layer(mixer=mixers[kind](f), mlp=mlp(f) if is_dense else experts(f), norm_params=2 * hidden_size(f))
+
+    return decoder(f, each_once(((kind, index in dense) for index, kind in enumerate(kinds(f))), layer))
+
+
+def experts(f: Fields) -> Moe:
+    """Routed experts beside one gated shared expert."""
+    shared = f.integer("shared_expert_intermediate_size", purpose="the width of the shared expert")
+    return moe(f, shared=shared, shared_gate=True)
 
 
 def hybrid_dense(f: Fields) -> ModelSpec:
     """Qwen3.5 and 3.6 without experts. Source: config.json of Qwen/Qwen3.5-27B."""
-    return _assemble(f, [mlp(f)] * num_layers(f))
+    return _hybrid(f, range(num_layers(f)))
 
 
 def hybrid_moe(f: Fields) -> ModelSpec:
-    """Qwen3-Next and Qwen3.5 with experts beside one gated shared expert.
-
-    Source: config.json of Qwen/Qwen3-Next-80B-A3B-Instruct.
-    """
-    shared = f.integer("shared_expert_intermediate_size", purpose="the width of the shared expert")
-    experts = moe(f, shared=shared, shared_gate=True)
-    dense = dense_layers(f)
-    plain = mlp(f) if dense else None
-    return _assemble(f, [plain if plain and index in dense else experts for index in range(num_layers(f))])
+    """Qwen3-Next and Qwen3.5 with experts. Source: config.json of Qwen/Qwen3-Next-80B-A3B-Instruct."""
+    return _hybrid(f, dense_layers(f))
