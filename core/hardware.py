@@ -21,7 +21,7 @@ Count = Annotated[int, Field(gt=0, le=10**18)]
 Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-class CatalogRow(BaseModel, frozen=True, extra="forbid"):
+class CatalogRow(BaseModel, frozen=True, extra="forbid", defer_build=True):
     """What every row says of itself. An optional number that is missing is None, never zero."""
 
     _falls_with: ClassVar[dict[str, dict[str, object]]] = {}  # edited field -> what no longer holds beside it
@@ -69,7 +69,7 @@ class CatalogRow(BaseModel, frozen=True, extra="forbid"):
         return self.model_validate(row)
 
 
-class Accelerator(CatalogRow, frozen=True, extra="forbid"):
+class Accelerator(CatalogRow, frozen=True, extra="forbid", defer_build=True):
     """One accelerator. Peaks are dense: sparse datasheet figures are halved before they are written down.
 
     Field names follow NVIDIA's words; on other makes read SM as compute unit or Xe core, shared memory as LDS or SLM,
@@ -179,7 +179,7 @@ class Accelerator(CatalogRow, frozen=True, extra="forbid"):
         return self
 
 
-class Link(CatalogRow, frozen=True, extra="forbid"):
+class Link(CatalogRow, frozen=True, extra="forbid", defer_build=True):
     """One way for accelerators to exchange data; rates are one way, per accelerator."""
 
     _falls_with = {

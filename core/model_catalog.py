@@ -22,7 +22,7 @@ CATALOG = Path(__file__).parent / "catalog" / "models.json"
 class CatalogRow(BaseModel):
     """One model as it is written down; :func:`load_models` gives the model itself."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     id: str  # hub repository, or organisation/model where there is no repository
     name: str

@@ -33,7 +33,7 @@ Term = tuple[str, Params]  # what some parameters are, and how many
 class Spec(BaseModel):
     """Frozen, strict about unknown fields, hashable: equal parts of a model are counted once."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     @model_serializer(mode="wrap")
     def _keep_kind(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -20,7 +20,7 @@ _FILE = Path(__file__).parent / "catalog" / "presets.json"
 class Preset(BaseModel):
     """One named scenario; its parts go by catalog id."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     id: str
     title: str

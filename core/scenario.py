@@ -137,7 +137,7 @@ def _number(value: object) -> float | None:
 class _Checked(BaseModel):
     """Reads each field by its range, then applies the cross-field rules; collects all problems of the first kind."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     @model_validator(mode="before")
     @classmethod
@@ -221,7 +221,7 @@ class ServingScenario(_Checked):
 class Scenario(BaseModel):
     """What travels through the pages and lives in the URL: both scenarios, on the same model and hardware."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     training: TrainingScenario
     serving: ServingScenario
