@@ -13,16 +13,14 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def layer_types(
-    f: Fields, known: Sequence[str], *, name: str = "layer_types", count: int | None = -1
+    f: Fields, known: Sequence[str], *, name: str = "layer_types", any_length: bool = False
 ) -> list[str] | None:
     """One entry of ``known`` a layer, or None where the config does not list them.
 
-    ``count`` is the number of entries, None for any; left out, num_hidden_layers.
-
     Raises:
-        ConfigError: another length than the layer list, or a kind of layer that is not modelled.
+        ConfigError: not ``num_hidden_layers`` entries, or a kind of layer that is not modelled.
     """
-    types = f.items(name, length=num_layers(f) if count == -1 else count)
+    types = f.items(name, length=None if any_length else num_layers(f))
     f.each(name, types or (), known, "is a kind of layer whose memory is not modelled here")
     return types
 

@@ -12,21 +12,19 @@ LETTERS = {"M": "mamba", "E": "moe", "*": "attention", "-": "mlp"}
 SPELLINGS = {"linear_attention": "mamba", "full_attention": "attention", **{kind: kind for kind in LETTERS.values()}}
 
 
-def layers_named(f: Fields) -> int | None:
-    """``num_hidden_layers`` where the file has it; newer ones leave the number to the list of blocks."""
-    return num_layers(f) if f.has("num_hidden_layers") else None
-
-
 def blocks(f: Fields) -> list[str]:
     """Kind of each block, from the letters of ``hybrid_override_pattern`` or from a list."""
     name = next((name for name in ("layers_block_type", "layer_types") if f.has(name)), None)
     if name:
-        return [SPELLINGS[entry] for entry in layer_types(f, tuple(SPELLINGS), name=name, count=layers_named(f)) or ()]
+        return [
+            SPELLINGS[entry]
+            for entry in layer_types(f, tuple(SPELLINGS), name=name, any_length=not f.has("num_hidden_layers")) or ()
+        ]
     if not f.has("hybrid_override_pattern"):
         raise f.missing("hybrid_override_pattern", "the kind of each block: M Mamba-2, * attention, - MLP, E experts")
     letters = f.text("hybrid_override_pattern")
-    count = layers_named(f)
-    if count is not None and len(letters) != count:
+    count = num_layers(f) if f.has("num_hidden_layers") else len(letters)  # newer files leave it to the list of blocks
+    if len(letters) != count:
         raise ConfigError(
             f"{f.path}hybrid_override_pattern has {len(letters)} letters but num_hidden_layers={count}; "
             "give one letter a layer"
