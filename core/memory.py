@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.activations import Recompute
-from core.checks import Floats
+from core.checks import Floats, divides
 from core.kept_tensors import ActivationOptions
 from core.model_spec import ModelSpec
 from core.parallelism import layer_stages
@@ -82,8 +82,8 @@ def stage_params(model: ModelSpec, pipeline_parallel: int = 1, virtual_stages: i
     np.add.at(experts, stage, layers.experts)
     np.maximum.at(unit, stage, layers.dense)
     np.maximum.at(expert_unit, stage, layers.experts)
-    first = count.embedding + count.position_embedding + count.lookup_tables
-    # Everything outside the layers that is not the embedding: head, final norm, extras.
+    first = count.embedding + count.position_embedding + model.embedding_extra_params  # lookup tables are among these
+    # Everything outside the layers that does not belong to the embedding: head, final norm, their extras.
     last = count.total - first - float(layers.total.sum())
     if model.tie_word_embeddings and pipeline_parallel > 1:
         last += count.embedding
@@ -102,7 +102,7 @@ class TrainingMemory:
     gradient_bytes: Floats
     optimizer_bytes: Floats
     activation_bytes: Floats  # of all micro-batches in flight, logits included on the last stage
-    transient_bytes: Floats  # gathered weights and gradient buckets, on top while the backward pass runs
+    transient_bytes: Floats  # gathered weights, gradient buckets, a layer made again: on top in the backward pass
     step_bytes: Floats  # what the optimizer step adds once activations are gone
 
     @property
@@ -176,7 +176,8 @@ def training_memory(
 
     ZeRO shards dense weights over data x context ranks, and experts over those of them that hold the same experts:
     each expert is split over tensor x expert ranks, so (data x context / expert) copies remain.
-    Assumes even shards and dropout off; leaves out the CUDA context, communication libraries and fragmentation.
+    Assumes even shards (also of norms and routers, which tensor parallelism copies: well under 1 %) and dropout off;
+    leaves out the CUDA context, communication libraries and fragmentation.
     Source: Rajbhandari et al. 2020, arXiv:1910.02054; Korthikanti et al. 2022, arXiv:2205.05198; experts:
     Megatron-LM, docs on MoE parallel folding (expert data parallelism).
     """
@@ -235,7 +236,8 @@ def state_parts(
     dense = _states(params.dense, params.largest_unit, tensor_parallel, replicas, stage, recipe, offload)
     if not params.experts.any():
         return dense
-    split, copies = tensor_parallel * expert_parallel, np.maximum(replicas // expert_parallel, 1)
+    divides("expert_parallel", expert_parallel, "data_parallel * context_parallel", replicas)
+    split, copies = tensor_parallel * expert_parallel, replicas // expert_parallel
     experts = _states(params.experts, params.largest_expert_unit, split, copies, stage, recipe, offload)
     return tuple(of_dense + of_experts for of_dense, of_experts in zip(dense, experts, strict=True))
 
@@ -252,7 +254,12 @@ def activation_parts(
     recompute: Recompute,
     **options: Unpack[MicroBatch],
 ) -> tuple[Floats, Floats]:
-    """The part of :func:`training_memory` that knows nothing of data parallelism: what is kept, what is made again."""
+    """The part of :func:`training_memory` that knows nothing of data parallelism.
+
+    Returns:
+        what is kept until the backward pass; what making a layer again adds to it. Logits are freed before the first
+        layer is made again, so on the last stage only what exceeds them adds to the peak.
+    """
     run = cast(
         ActivationOptions,
         {
@@ -271,8 +278,10 @@ def activation_parts(
         logits_copies=LOGITS_COPIES,
         **run,
     )
-    again = recompute_bytes(model, recompute=recompute, **run)
-    return kept.total_bytes, again[..., None]
+    again = recompute_bytes(
+        model, recompute=recompute, pipeline_parallel=pipeline_parallel, virtual_stages=virtual_stages, **run
+    )
+    return kept.total_bytes, np.maximum(again - kept.logits_bytes, 0.0)
 
 
 def _states(

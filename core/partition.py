@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from core.activations import RECOMPUTES, Recompute
 from core.checks import Floats
 from core.collectives import zero_traffic
+from core.constraints import feasible
 from core.memory import (
     ACTIVATION_FIELDS,
     STATE_FIELDS,
@@ -22,8 +23,9 @@ from core.memory import (
     state_parts,
     training_memory,
 )
+from core.params import count_params
 from core.scenario import TrainingScenario
-from core.zero import STAGES, largest_model
+from core.zero import STAGES
 
 # Positions of the slider: every count up to a node, then two a doubling, to the size of the largest published runs.
 DATA_PARALLEL = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
@@ -39,7 +41,7 @@ class Headline:
     peak_bytes: float
     room_bytes: float  # negative where the peak does not fit
     peaks_in_step: bool  # the optimizer step is the highest moment, not the backward pass
-    traffic_bytes: float  # sent by each GPU, an optimizer step
+    traffic_bytes: float  # sent by a GPU of the busiest pipeline stage, an optimizer step
     traffic_ratio: float  # over plain data parallelism; 0 on one rank, which sends nothing
     largest_params: float
 
@@ -56,7 +58,7 @@ class PartitionSweep:
     data_parallel: tuple[int, ...]
     memory: TrainingMemory  # (positions, stages)
     largest_params: Floats  # parameters whose states alone would fit [params]
-    traffic_bytes: Floats  # sent by each GPU for one optimizer step [bytes]
+    traffic_bytes: Floats  # sent by a GPU of the busiest pipeline stage for one optimizer step [bytes]
     hbm_bytes: float
 
     @property
@@ -115,38 +117,65 @@ def over_data_parallel(scenario: TrainingScenario) -> PartitionSweep:
 
     Kept for the next call: moving the slider changes neither the positions nor what stands at them.
     """
+    ranks = np.array(positions(DATA_PARALLEL, scenario.data_parallel))
+    # Experts spread over more ranks than there are, or over a part of them, cannot be: those positions are left out.
+    can_run = feasible(scenario.model, scenario.layout | {"data_parallel": ranks}) & np.ones(
+        ranks.shape, dtype=np.bool_
+    )
     anywhere = scenario.model_copy(update={"data_parallel": 1, "zero_stage": 0})
-    return _over_data_parallel(anywhere, positions(DATA_PARALLEL, scenario.data_parallel))
+    return _over_data_parallel(anywhere, tuple(ranks[can_run].tolist()))
 
 
 @lru_cache(maxsize=128)
 def _over_data_parallel(scenario: TrainingScenario, ranks: tuple[int, ...]) -> PartitionSweep:
     column, stages = np.array(ranks)[:, None], np.array(STAGES)
     hbm = float(scenario.accelerator.hbm_bytes)
-    params = stage_params(scenario.model, scenario.pipeline_parallel, scenario.virtual_stages)
-    dense_split = scenario.tensor_parallel
-    share = params.dense / dense_split + params.experts / (dense_split * scenario.expert_parallel)
     layout = scenario.layout | {"data_parallel": column, "zero_stage": stages}
+    memory = training_memory(scenario.model, **layout)
     return PartitionSweep(
         data_parallel=ranks,
-        memory=training_memory(scenario.model, **layout).fullest(),
-        largest_params=largest_model(
-            hbm,
-            column * scenario.context_parallel,
-            stage=stages,
-            optimizer=scenario.recipe,
-            offload=scenario.offload,
-            model_parallel=scenario.tensor_parallel * scenario.pipeline_parallel,
-        ),
-        traffic_bytes=zero_traffic(
-            float(share.max()),
-            column * scenario.context_parallel,
-            stage=stages,
-            optimizer=scenario.recipe,
-            accumulation_steps=scenario.num_micro_batches,
-        ).total_bytes,
+        memory=memory.fullest(),
+        largest_params=largest_of_shape(scenario, memory),
+        traffic_bytes=traffic_by_stage(scenario, column, stages).max(axis=-1),
         hbm_bytes=hbm,
     )
+
+
+def largest_of_shape(scenario: TrainingScenario, memory: TrainingMemory) -> Floats:
+    """Parameters of this model, all its parts grown alike, whose states alone would fill the GPU that holds most.
+
+    Without tensor, pipeline and expert parallelism this is :func:`core.zero.largest_model`. Infinite where no state
+    stays on the GPU. [params]
+    """
+    states = memory.state_bytes.max(axis=-1)
+    with np.errstate(divide="ignore"):
+        return np.asarray(count_params(scenario.model).total * float(scenario.accelerator.hbm_bytes) / states)
+
+
+def traffic_by_stage(scenario: TrainingScenario, data_parallel: ArrayLike, zero_stage: ArrayLike) -> Floats:
+    """What a GPU of each pipeline stage sends for data parallelism in a step; the last axis is the stage. [bytes]
+
+    Dense weights are shared by all data x context ranks, experts by those of them that hold the same ones.
+    """
+    params = stage_params(scenario.model, scenario.pipeline_parallel, scenario.virtual_stages)
+    ranks, level = (np.asarray(value)[..., None] for value in (data_parallel, zero_stage))
+    replicas = ranks * scenario.context_parallel
+    split, expert_split = scenario.tensor_parallel, scenario.tensor_parallel * scenario.expert_parallel
+    total: Floats = np.zeros(())
+    for share, copies in (
+        (params.dense / split, replicas),
+        (params.experts / expert_split, replicas // scenario.expert_parallel),
+    ):
+        some = share > 0
+        sent = zero_traffic(
+            np.where(some, share, 1.0),
+            copies,
+            stage=level,
+            optimizer=scenario.recipe,
+            accumulation_steps=scenario.num_micro_batches,
+        )
+        total = total + sent.total_bytes * some
+    return total
 
 
 def headline_of(scenario: TrainingScenario) -> Headline:

@@ -1,61 +1,123 @@
-"""Derivations of the headline numbers of step 2, for a scenario as it stands, on the fullest pipeline stage's GPU."""
+"""Derivations of the headline numbers of step 2: parameters, states of one GPU, traffic, the largest model."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from core.activation_working import layer_activation_working, logits_working
-from core.activations import layer_activation_bytes
-from core.memory import LOGITS_COPIES, TrainingMemory, stage_params, training_memory
-from core.parallelism import in_flight_micro_batches, layer_stages
-from core.params import breakdown, count_params
+from core.memory import TrainingMemory, stage_params
+from core.memory_working import fullest_stage
+from core.parallelism import layer_stages
+from core.params import breakdown, count_params, split_layer_params
+from core.partition import largest_of_shape, traffic_by_stage
 from core.scenario import TrainingScenario
-from core.stage_activations import stage_activation_bytes
 from core.traffic_working import traffic_working
 from core.working import Term, Working, number, product
 from core.zero_working import largest_model_working, zero_working
 
 
-def fullest_stage(scenario: TrainingScenario) -> tuple[int, TrainingMemory]:
-    """Index of the pipeline stage with the highest peak, and the memory of all stages."""
-    memory = training_memory(scenario.model, **scenario.layout)
-    return int(np.argmax(memory.peak_bytes)), memory
-
-
 def state_workings(scenario: TrainingScenario) -> list[Working]:
-    """Parameters, model states, traffic, largest model."""
-    stage, _ = fullest_stage(scenario)
-    params = stage_params(scenario.model, scenario.pipeline_parallel, scenario.virtual_stages)
+    """Parameters, those of one GPU, model states, traffic, largest model."""
+    fullest, memory = fullest_stage(scenario)
     ranks = scenario.data_parallel * scenario.context_parallel
-    dense = float(params.dense[stage]) / scenario.tensor_parallel
-    experts = float(params.experts[stage]) / (scenario.tensor_parallel * scenario.expert_parallel)
-    options: dict[str, Any] = {
-        "stage": scenario.zero_stage,
-        "optimizer": scenario.recipe,
-        "offload": scenario.offload,
-    }
-    workings = [params_working(scenario), zero_working(dense, ranks, **options)]
-    if experts:
-        workings.append(zero_working(experts, max(ranks // scenario.expert_parallel, 1), **options))
-    workings.append(
-        traffic_working(
-            dense + experts,
-            ranks,
-            stage=scenario.zero_stage,
-            optimizer=scenario.recipe,
-            accumulation_steps=scenario.num_micro_batches,
-        )
-    )
+    busiest = int(np.argmax(traffic_by_stage(scenario, scenario.data_parallel, scenario.zero_stage)))
+    sharding: dict[str, Any] = {"stage": scenario.zero_stage, "optimizer": scenario.recipe}
+
+    def states(params: float, copies: int) -> Working:
+        return zero_working(params, copies, **sharding, offload=scenario.offload)
+
+    def traffic(params: float, copies: int) -> Working:
+        return traffic_working(params, copies, **sharding, accumulation_steps=scenario.num_micro_batches)
+
+    workings = [params_working(scenario)]
+    split = scenario.gpus_per_replica > scenario.context_parallel or scenario.expert_parallel > 1
+    if split:
+        workings += [share_working(scenario, stage) for stage in sorted({fullest, busiest})]
+    workings += [_dense_and_experts(scenario, fullest, states), _dense_and_experts(scenario, busiest, traffic)]
     if scenario.offload == "none":
         workings.append(
-            largest_model_working(
-                scenario.accelerator.hbm_bytes, ranks, stage=scenario.zero_stage, optimizer=scenario.recipe
-            )
+            largest_of_shape_working(scenario, memory)
+            if split
+            else largest_model_working(scenario.accelerator.hbm_bytes, ranks, **sharding)
         )
     return workings
+
+
+def _dense_and_experts(scenario: TrainingScenario, stage: int, derive: Callable[[float, int], Working]) -> Working:
+    """One derivation for what all data-parallel ranks share, and what only the holders of the same experts do."""
+    params = stage_params(scenario.model, scenario.pipeline_parallel, scenario.virtual_stages)
+    ranks = scenario.data_parallel * scenario.context_parallel
+    dense = derive(float(params.dense[stage]) / scenario.tensor_parallel, ranks)
+    if not params.experts[stage]:
+        return dense
+    share = float(params.experts[stage]) / (scenario.tensor_parallel * scenario.expert_parallel)
+    experts = derive(share, ranks // scenario.expert_parallel)
+    return replace(
+        dense,
+        formula=f"{dense.formula}, for dense weights and for experts, each with its own Ψ and N",
+        terms=tuple(
+            replace(term, label=f"{term.label}: {of}")
+            for of, part in (("dense weights", dense), ("experts", experts))
+            for term in part.terms
+        ),
+        value=dense.value + experts.value,
+    )
+
+
+def largest_of_shape_working(scenario: TrainingScenario, memory: TrainingMemory) -> Working:
+    """The derivation of :func:`core.partition.largest_of_shape` for one layout."""
+    total, hbm = count_params(scenario.model).total, scenario.accelerator.hbm_bytes
+    value = float(largest_of_shape(scenario, memory))
+    return Working(
+        name=f"Largest model of this shape, ZeRO stage {scenario.zero_stage}",
+        formula="parameters × M / states of the GPU that holds most",
+        terms=(Term("parameters", f"{product(total, hbm)} / {number(memory.state_bytes.max())}", value, "params"),),
+        value=value,
+        unit="params",
+        assumptions=("all parts of the model grow alike", "all of M is free for model states"),
+        source="states are proportional to parameters; the states above",
+    )
+
+
+def share_working(scenario: TrainingScenario, stage: int) -> Working:
+    """Weights that one GPU of a pipeline stage works with, before data parallelism shards them."""
+    params = stage_params(scenario.model, scenario.pipeline_parallel, scenario.virtual_stages)
+    layers = split_layer_params(scenario.model)
+    own = layer_stages(scenario.model.num_layers, scenario.pipeline_parallel, virtual_stages=scenario.virtual_stages)
+    split, expert_split = scenario.tensor_parallel, scenario.tensor_parallel * scenario.expert_parallel
+    rows: list[tuple[str, float, float, int]] = []  # label, how many, weights of each, GPUs that share them
+    for label, per_layer, over in (("dense weights", layers.dense, split), ("experts", layers.experts, expert_split)):
+        counted = Counter(per_layer[own == stage].tolist())
+        rows += [
+            (f"{label} of {count} layer" + ("s" if count > 1 else ""), count, each, over)
+            for each, count in counted.items()
+            if each
+        ]
+    around = float(params.dense[stage] - layers.dense[own == stage].sum())
+    if around:
+        rows.append(("embedding, output head and what belongs to them", 1, around, split))
+    terms = tuple(
+        Term(
+            label,
+            (product(count, each) if count > 1 else number(each)) + (f" / {over}" if over > 1 else ""),
+            count * each / over,
+            "params",
+        )
+        for label, count, each, over in rows
+    )
+    return Working(
+        name=f"Parameters of one GPU, pipeline stage {stage + 1} of {scenario.pipeline_parallel}",
+        formula="Ψ = dense weights of the stage / t + routed experts of the stage / (t e)",
+        terms=terms,
+        value=sum(term.value for term in terms),
+        unit="params",
+        assumptions=("t tensor-parallel and e expert-parallel GPUs", "embedding on the first stage, head on the last"),
+        source="Narayanan et al. 2021, arXiv:2104.04473, section 2; the parameters above",
+    )
 
 
 def params_working(scenario: TrainingScenario) -> Working:
@@ -72,118 +134,3 @@ def params_working(scenario: TrainingScenario) -> Working:
         assumptions=("tied weights once; no multi-token-prediction modules, no vision tower",),
         source="the model's config.json, read field by field",
     )
-
-
-def activation_workings(scenario: TrainingScenario) -> list[Working]:
-    """Activations of the fullest stage, one of its layers tensor by tensor, and the logits where they lie."""
-    stage, _ = fullest_stage(scenario)
-    model, layout = scenario.model, scenario.layout
-    run = {name: layout[name] for name in ("seq_len", "micro_batch_size", "tensor_parallel", "sequence_parallel")}
-    run |= {name: layout[name] for name in ("context_parallel", "expert_parallel", "fused_attention")}
-    flight = float(
-        in_flight_micro_batches(
-            scenario.pipeline_parallel,
-            scenario.num_micro_batches,
-            stage=stage,
-            virtual_stages=scenario.virtual_stages,
-        )
-    )
-    place = layer_stages(model.num_layers, scenario.pipeline_parallel, virtual_stages=scenario.virtual_stages)
-    own = Counter(layer for layer, at in zip(model.layers, place, strict=True) if at == stage)
-    terms: list[Term] = []
-    for index, (layer, count) in enumerate(own.items(), start=1):
-        one = float(
-            layer_activation_bytes(
-                layer,
-                model.hidden_size,
-                recompute=scenario.recompute,
-                residual_streams=model.residual_streams,
-                **run,
-            )
-        )
-        label = f"layers of kind {index}: count × bytes a layer × micro-batches in flight"
-        terms.append(Term(label, product(count, one, flight), count * one * flight, "bytes"))
-    parts = stage_activation_bytes(
-        model,
-        pipeline_parallel=scenario.pipeline_parallel,
-        num_micro_batches=scenario.num_micro_batches,
-        virtual_stages=scenario.virtual_stages,
-        recompute=scenario.recompute,
-        logits_copies=LOGITS_COPIES,
-        **run,
-    )
-    around = {"final norm and input of the head": parts.head_bytes, "logits": parts.logits_bytes}
-    for label, values in around.items():
-        if value := float(values[stage]):
-            terms.append(Term(label, number(value), value, "bytes"))
-    total = Working(
-        name=f"Activations, pipeline stage {stage + 1} of {scenario.pipeline_parallel}",
-        formula="sum over layer kinds of: layers × bytes a layer × micro-batches in flight, and the head",
-        terms=tuple(terms),
-        value=float(parts.total_bytes[stage]),
-        unit="bytes",
-        assumptions=("1F1B: stage i of p keeps min(p - i, m) micro-batches, i from 0", "no dropout"),
-        source="Korthikanti et al. 2022, arXiv:2205.05198, section 4.2.3",
-    )
-    common = own.most_common(1)[0][0]
-    workings = [
-        total,
-        layer_activation_working(
-            common, model.hidden_size, recompute=scenario.recompute, residual_streams=model.residual_streams, **run
-        ),
-    ]
-    if float(parts.logits_bytes[stage]):
-        workings.append(
-            logits_working(
-                seq_len=scenario.seq_len,
-                micro_batch_size=scenario.micro_batch_size,
-                vocab_size=model.vocab_size,
-                tensor_parallel=scenario.tensor_parallel,
-                copies=LOGITS_COPIES,
-            )
-        )
-    return workings
-
-
-def peak_workings(scenario: TrainingScenario) -> list[Working]:
-    """The peak of the fullest stage and the room that it leaves."""
-    stage, memory = fullest_stage(scenario)
-    backward = {
-        "weights": memory.weight_bytes,
-        "gradients": memory.gradient_bytes,
-        "optimizer": memory.optimizer_bytes,
-        "activations": memory.activation_bytes,
-        "gathered weights, gradient buckets, a layer made again": memory.transient_bytes,
-    }
-    update = {
-        "weights": memory.weight_bytes,
-        "gradients": memory.gradient_bytes,
-        "optimizer": memory.optimizer_bytes,
-        "fp32 copy of the gradients": memory.step_bytes,
-    }
-    in_backward = float(memory.backward_bytes[stage]) >= float(memory.peak_bytes[stage])
-    peak = float(memory.peak_bytes[stage])
-    hbm = scenario.accelerator.hbm_bytes
-    return [
-        Working(
-            name="Peak, in the backward pass" if in_backward else "Peak, in the optimizer step",
-            formula="sum of what is alive at once",
-            terms=tuple(
-                Term(label, number(float(values[stage])), float(values[stage]), "bytes")
-                for label, values in (backward if in_backward else update).items()
-            ),
-            value=peak,
-            unit="bytes",
-            assumptions=("CUDA context, communication libraries and fragmentation come on top",),
-            source="sum of the parts above",
-        ),
-        Working(
-            name="Room at the peak",
-            formula="M - peak",
-            terms=(Term("room", f"{number(hbm)} - {number(peak)}", hbm - peak, "bytes"),),
-            value=hbm - peak,
-            unit="bytes",
-            assumptions=(f"M: memory of {scenario.accelerator.name} that software can address",),
-            source=scenario.accelerator.source,
-        ),
-    ]

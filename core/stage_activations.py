@@ -103,10 +103,20 @@ def stage_activation_bytes(
     )
 
 
-def recompute_bytes(model: ModelSpec, *, recompute: Recompute, **options: Unpack[ActivationOptions]) -> Floats:
+def recompute_bytes(
+    model: ModelSpec,
+    *,
+    recompute: Recompute,
+    pipeline_parallel: int = 1,
+    virtual_stages: int = 1,
+    **options: Unpack[ActivationOptions],
+) -> Floats:
     """Working memory of the layer that is being made again: what it keeps without recomputation, less what it kept.
 
-    The largest over the layers; a transient of the backward pass, on top of the kept activations. [bytes per GPU]
+    The largest over each stage's layers, the last axis being the stage; a transient of the backward pass, on top of the
+    kept activations. [bytes per GPU]
     """
     everything = model_activation_bytes(model, **options)
-    return np.asarray((everything - model_activation_bytes(model, recompute=recompute, **options)).max(axis=-1))
+    again = everything - model_activation_bytes(model, recompute=recompute, **options)
+    lies_on = layer_stages(model.num_layers, pipeline_parallel, virtual_stages=virtual_stages)
+    return np.stack([again[..., lies_on == stage].max(axis=-1) for stage in range(pipeline_parallel)], axis=-1)

@@ -6,7 +6,8 @@ import streamlit as st
 
 from core import partition, partition_questions, partition_text
 from core.charts import partition as charts
-from core.partition_working import activation_workings, peak_workings, state_workings
+from core.memory_working import activation_workings, peak_workings
+from core.partition_working import state_workings
 from pages._ui import baseline, predict, settings, state
 from pages._ui.content import section
 from pages._ui.controls import field_row

@@ -1,6 +1,7 @@
 """An address or a file reopens the scenario it was made from; anything else is refused in words."""
 
 import base64
+import hashlib
 import json
 import zlib
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.hardware import load_accelerators, load_links
 from core.memory import training_memory
-from core.model_spec import from_hf_config, load_models
+from core.model_spec import ModelSpec, from_hf_config, load_models
 from core.presets import load_presets
 from core.scenario import FIELDS, Scenario, ScenarioError, build, changed, with_model
 from core.scenario_link import (
@@ -136,8 +137,9 @@ def test_a_model_too_large_for_an_address_goes_into_a_file():
         layer.model_copy(update={"norm_params": 7919 * (at + 1) % 104_729})
         for at, layer in enumerate(START.model.layers)
     )
-    notes = tuple(f"Layer {at} was read as {hash((at, 'x'))}" for at in range(80))
-    large, _ = with_model(START, START.model.model_copy(update={"id": "custom", "layers": layers, "notes": notes}))
+    notes = tuple(hashlib.sha256(bytes([at])).hexdigest() for at in range(80))
+    shape = {name: getattr(START.model, name) for name in ModelSpec.model_fields}
+    large, _ = with_model(START, ModelSpec(**shape | {"id": "custom", "layers": layers, "notes": notes}))
     with pytest.raises(ScenarioError, match=r"an address holds at most 2,000 characters\. Save the scenario as a file"):
         to_address(large)
     assert from_file(to_file(large)) == large
