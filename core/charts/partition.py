@@ -58,7 +58,7 @@ def by_zero_stage(
             ),
             Readout(
                 "room at the peak",
-                [show_bytes(max(row.room_bytes, 0.0), unit) for row in rows],
+                [_room(row, unit) for row in rows],
                 [_room_note(row, baseline, unit) for row in rows],
                 emphasis=True,
             ),
@@ -147,8 +147,12 @@ def _against(value: float, pinned: float | None, unit: str) -> str:
     return "" if pinned is None else f"{show_difference(value - pinned, unit)} against pinned"
 
 
+def _room(row: Headline, unit: str) -> str:
+    return show_bytes(row.room_bytes, unit) if row.fits else f"{show_bytes(-row.room_bytes, unit)} over"
+
+
 def _room_note(row: Headline, baseline: Headline | None, unit: str) -> str:
-    verdict = "it fits" if row.fits else f"does not fit: {show_bytes(-row.room_bytes, unit)} over"
+    verdict = "it fits" if row.fits else "it does not fit"
     if row.peaks_in_step:
         verdict += ", in the optimizer step"
     if baseline is None:

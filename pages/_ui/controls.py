@@ -24,7 +24,12 @@ OPTION_WORDS: Mapping[str, Mapping[object, str]] = {
         "sgd-momentum": "SGD with momentum (12 B)",
     },
     "offload": {"none": "none", "optimizer": "optimizer", "optimizer+parameters": "optimizer and parameters"},
-    "zero_stage": {0: "0: copies", 1: "1: optimizer", 2: "2: + gradients", 3: "3: + weights"},
+    "zero_stage": {
+        0: "no sharding",
+        1: "ZeRO-1: optimizer states",
+        2: "ZeRO-2: and gradients",
+        3: "ZeRO-3: and weights",
+    },
 }
 
 

@@ -31,7 +31,7 @@ LINK_BOXES: Mapping[str, tuple[str, float]] = {
 }
 
 
-@st.dialog("Accelerator and links", width="large")
+@st.dialog("Accelerator and links", width="medium")
 def show() -> None:
     """The dialog; it closes when the hardware is taken."""
     here = state.current()

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import streamlit as st
+from numpy.typing import ArrayLike
 
 from core.display import show_bytes, show_count
 from core.hf_config import ConfigError, parse_hf_config
-from core.kv_cache import kv_bytes, state_bytes
+from core.kv_cache import kv_bytes, kv_parts, state_bytes
 from core.model_catalog import load_catalog_rows
 from core.model_spec import ModelSpec, load_models
 from core.params import count_params
 from core.scenario import with_model
 from pages._ui import settings, state
 from pages._ui.controls import refusal
+from pages._ui.step_page import data_table
 from pages._ui.words import plain
 
+TOKENS = (1, 32_768)
 _PICK, _TEXT = "model.pick", "model.text"
 
 
@@ -25,7 +29,7 @@ def forget() -> None:
     st.session_state.pop(_TEXT, None)
 
 
-@st.dialog("Model", width="large")
+@st.dialog("Model", width="medium")
 def show() -> None:
     """The dialog; it closes when a model is taken."""
     models = load_models()
@@ -41,7 +45,7 @@ def show() -> None:
         st.button("Edit its config by hand", key="model.edit", on_click=_edit, args=(picked,))
     st.markdown("**Or bring your own.** Paste the `config.json` of a Hugging Face repository, or upload it.")
     uploaded = st.file_uploader("Upload config.json", type=["json", "txt"], key="model.file")
-    st.text_area("config.json", key=_TEXT, height=220, placeholder='{"model_type": "llama", "hidden_size": 4096, ...}')
+    st.text_area("config.json", key=_TEXT, height=150, placeholder='{"model_type": "llama", "hidden_size": 4096, ...}')
     text = uploaded.getvalue().decode("utf-8", errors="replace") if uploaded else st.session_state[_TEXT]
     if not text or not text.strip():
         return
@@ -62,14 +66,23 @@ def _summary(model: ModelSpec) -> None:
         "parameters": f"{count.total:,} ({show_count(count.total)})",
         "used per token": show_count(count.active),
         "layers": f"{model.num_layers}",
-        "KV cache at 1 token": show_bytes(float(kv_bytes(model, 1)), unit),
-        "KV cache at 32,768 tokens": show_bytes(float(kv_bytes(model, 32_768)), unit),
     }
+    for tokens in TOKENS:
+        parts = kv_parts(model, tokens, indexer="included")
+        rows[f"KV cache, {tokens:,} token{'s' if tokens > 1 else ''}"] = _bytes(kv_bytes(model, tokens), unit)
+        if not np.array_equal(parts.total_bytes, kv_bytes(model, tokens)):
+            rows[f"with index keys, {tokens:,}"] = _bytes(parts.total_bytes, unit)
     if constant := float(state_bytes(model)):
-        rows["constant state a sequence"] = show_bytes(constant, unit)
-    st.markdown("\n".join([f"**{plain(model.name)}**", "", *(f"- {key}: **{value}**" for key, value in rows.items())]))
+        rows["constant state a sequence"] = _bytes(constant, unit)
+    st.markdown(f"**{plain(model.name)}**")
+    data_table(st.empty(), [{"": name, "in 16-bit": value} for name, value in rows.items()])
     for note in model.notes:
         st.caption(plain(note))
+
+
+def _bytes(value: ArrayLike, unit: str) -> str:
+    number = float(np.asarray(value))
+    return f"{number:,.0f} B ({show_bytes(number, unit)})"
 
 
 def _take(model: ModelSpec) -> None:

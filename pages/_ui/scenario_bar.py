@@ -28,6 +28,7 @@ def scenario_bar(fields: Collection[str] = ()) -> DeltaGenerator:
             key="bar.model",
             on_click=model_dialog.forget,
         )
+        gpu_count = st.empty()
         st.button(
             plain(scenario.accelerator.name),
             icon=":material/memory:",
@@ -37,7 +38,6 @@ def scenario_bar(fields: Collection[str] = ()) -> DeltaGenerator:
         with st.popover("Presets", icon=":material/bookmarks:", help="Scenarios that open with one click"):
             _presets()
         st.button("Share", icon=":material/share:", help="Copy the link, or save the scenario", key="bar.share")
-        gpu_count = st.empty()
     if st.session_state["bar.model"]:
         model_dialog.show()
     elif st.session_state["bar.hardware"]:
@@ -53,8 +53,8 @@ def scenario_bar(fields: Collection[str] = ()) -> DeltaGenerator:
 
 
 def show_gpu_count(place: DeltaGenerator, num_gpus: int) -> None:
-    """How many of them the scenario trains on."""
-    place.markdown(f"**{num_gpus:,} GPU{'s' if num_gpus > 1 else ''}**", width="content")
+    """How many of the accelerator beside it the scenario trains on."""
+    place.markdown(f"on **{num_gpus:,}** x", width="content")
 
 
 def _presets() -> None:
