@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -11,6 +13,8 @@ from pages._ui.content import section
 from pages._ui.predict import READING_WIDTH
 from pages._ui.registry import STEPS
 from pages._ui.words import money_safe
+
+_TABLE_CSS = (Path(__file__).parents[2] / "assets" / "table.css").read_text(encoding="utf-8")
 
 
 def step_head(number: int, title: str, limit: str) -> None:
@@ -29,7 +33,8 @@ def fix_table(rows: Sequence[Mapping[str, str]]) -> None:
 
 def say_it(place: DeltaGenerator, topic: str, numbers: Mapping[str, str]) -> None:
     """What to say at the whiteboard, with the scenario's own numbers."""
-    place.markdown("> " + money_safe(section(topic, "Say it", numbers)), width=READING_WIDTH)
+    with place:
+        st.markdown(money_safe(section(topic, "Say it", numbers)), width=READING_WIDTH)
 
 
 def mistakes(topic: str) -> None:
@@ -40,11 +45,18 @@ def mistakes(topic: str) -> None:
         st.markdown(money_safe(section(topic, "Sources")), width=READING_WIDTH)
 
 
-def data_table(place: DeltaGenerator, rows: Sequence[Mapping[str, str]]) -> None:
-    """A few rows to read, as a Markdown table: no data frame, so no pandas on the way to the first paint."""
+def data_table(place: DeltaGenerator, rows: Sequence[Mapping[str, str]], *, bold: int | None = None) -> None:
+    """A few rows to read; on a phone each row becomes a short list. No data frame, so nothing loads pandas."""
     head = list(rows[0])
-    lines = [head, ["---"] * len(head), *([row[name] for name in head] for row in rows)]
-    place.markdown("\n".join(f"| {' | '.join(cells)} |" for cells in lines))
+    cells = "".join(f"<th scope='col'>{escape(name)}</th>" for name in head)
+    body = "".join(
+        f"<tr class='{'rp-bold' if index == bold else ''}'>"
+        + "".join(f"<td data-label='{escape(name)}'>{escape(row[name])}</td>" for name in head)
+        + "</tr>"
+        for index, row in enumerate(rows)
+    )
+    table = f"<table class='rp-table'><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+    place.html(f"<style>{_TABLE_CSS}</style>{table}")
 
 
 def csv_download(label: str, table: Callable[[], Mapping[str, Sequence[object]]], *, key: str) -> None:

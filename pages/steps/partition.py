@@ -78,7 +78,9 @@ def follow_sliders(places: dict[str, Any]) -> None:
                 stages = partition.by_pipeline_stage(scenario)
                 figure = charts.by_pipeline_stage(stages, by_length.hbm_bytes, unit=unit)
                 live_chart(figure, key="partition.stages")
-        data_table(places["table"], partition_text.stage_table(by_stage, scenario, unit, pinned))
+        data_table(
+            places["table"], partition_text.stage_table(by_stage, scenario, unit, pinned), bold=scenario.zero_stage
+        )
         say_it(places["say"], "partition", partition_text.said_numbers(scenario, unit))
     show_gpu_count(places["gpus"], scenario.num_gpus)
     state.write_address()
@@ -109,7 +111,13 @@ def activations() -> dict[str, Any]:
     st.header("What fits, what it costs, steady and peak", anchor="price")
     table = st.empty()
     st.header("Say it", anchor="say")
-    return {"activations": place, "activations_working": box, "stages": stages, "table": table, "say": st.empty()}
+    return {
+        "activations": place,
+        "activations_working": box,
+        "stages": stages,
+        "table": table,
+        "say": st.container(border=True),
+    }
 
 
 places = {"gpus": scenario_bar((*MAIN, *MORE, *INSIDE, "data_parallel", "seq_len"))}
