@@ -50,6 +50,34 @@ class Headline:
         """Whether the peak stays within the GPU's memory."""
         return self.room_bytes >= 0
 
+    @property
+    def over_bytes(self) -> float:
+        """By how much the peak exceeds the GPU's memory; 0 where it fits."""
+        return max(-self.room_bytes, 0.0)
+
+    def against(self, pinned: Headline) -> Difference:
+        """How far these numbers lie above pinned ones."""
+        return Difference(
+            state_bytes=self.state_bytes - pinned.state_bytes,
+            activation_bytes=self.activation_bytes - pinned.activation_bytes,
+            peak_bytes=self.peak_bytes - pinned.peak_bytes,
+            room_bytes=self.room_bytes - pinned.room_bytes,
+            traffic_bytes=self.traffic_bytes - pinned.traffic_bytes,
+            fitted=pinned.fits,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One headline less another. [bytes]"""
+
+    state_bytes: float
+    activation_bytes: float
+    peak_bytes: float
+    room_bytes: float
+    traffic_bytes: float
+    fitted: bool  # whether the other one did
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartitionSweep:
@@ -105,6 +133,11 @@ class ActivationSweep:
             "activations": memory.activation_bytes,
         }
         return max(parts, key=lambda name: float(parts[name][index]))
+
+    def activations_against(self, recompute: str, pinned: Headline) -> list[float]:
+        """How far the activations at each length lie above pinned ones. [bytes]"""
+        differences: list[float] = (self.memory[recompute].activation_bytes - pinned.activation_bytes).tolist()
+        return differences
 
 
 def positions(standard: tuple[int, ...], here: int) -> tuple[int, ...]:

@@ -45,16 +45,34 @@ def said_numbers(scenario: TrainingScenario, unit: str) -> dict[str, str]:
     """What the section "Say it" quotes: the limit's numbers and the scenario's results."""
     here = headline_of(scenario)
     return limit_numbers(scenario, unit) | {
-        "ranks": f"{scenario.data_parallel * scenario.context_parallel:,}",
-        "sharding": f"ZeRO-{scenario.zero_stage}" if scenario.zero_stage else "no sharding",
-        "per_gpu": show_bytes(here.state_bytes, unit),
-        "traffic": f"{here.traffic_ratio:.3g}",
+        "sharing": sharing_in_words(scenario, here, unit),
         "activations": show_bytes(here.activation_bytes, unit),
         "seq_len": f"{scenario.seq_len:,}",
         "recompute": {"none": "no", "selective": "selective", "full": "full"}[scenario.recompute],
+        "moment": "the optimizer step" if here.peaks_in_step else "the backward pass",
         "peak": show_bytes(here.peak_bytes, unit),
         "verdict": "which fits" if here.fits else "which does not fit",
     }
+
+
+def sharing_in_words(scenario: TrainingScenario, here: Headline, unit: str) -> str:
+    """How a copy of the states comes apart: what splits the model, what data-parallel ranks share, and the price."""
+    degrees = {
+        "tensor": scenario.tensor_parallel,
+        "pipeline": scenario.pipeline_parallel,
+        "expert": scenario.expert_parallel,
+    }
+    split = ", ".join(f"{name} parallel {degree}" for name, degree in degrees.items() if degree > 1)
+    first = f"I first split each copy: {split}. " if split else ""
+    ranks, left = scenario.data_parallel * scenario.context_parallel, show_bytes(here.state_bytes, unit)
+    if ranks == 1:
+        return f"{first}With one data-parallel rank nothing is shared: {left} of states stay on each GPU."
+    if scenario.zero_stage == 0:
+        return f"{first}Copied to {ranks:,} data-parallel ranks, that is {left} of states on each GPU."
+    return (
+        f"{first}Over {ranks:,} data-parallel ranks, ZeRO-{scenario.zero_stage} leaves {left} of states on each GPU,"
+        f" for {here.traffic_ratio:.3g} times the traffic of plain data parallelism."
+    )
 
 
 # When it helps, what to do, what it gains and costs, how to confirm it.
@@ -77,7 +95,7 @@ FIXES = (
         "when": "weights overflow too",
         "do": "ZeRO-3 or FSDP",
         "gains": "divided by the ranks",
-        "costs": "half as much traffic again, and prefetching",
+        "costs": "half as much traffic again, with accumulation all of it each micro-batch; prefetching",
         "confirm by": "all-gathers in a trace: hidden behind compute, or exposed",
     },
     {
@@ -118,11 +136,11 @@ def stage_table(
                 "stage": f"ZeRO-{stage}" if stage else "no sharding",
                 "steady": show_bytes(row.state_bytes, unit),
                 "peak": show_bytes(row.peak_bytes, unit),
-                "fits": "yes" if row.fits else f"{show_bytes(-row.room_bytes, unit)} over",
+                "fits": "yes" if row.fits else f"{show_bytes(row.over_bytes, unit)} over",
                 "largest model": f"{show_count(row.largest_params)} params",
                 "sends a step": show_bytes(row.traffic_bytes, unit),
                 "against plain": f"{row.traffic_ratio:.3g} x" if row.traffic_ratio else "nothing sent",
             }
-            | ({"peak against pinned": show_difference(row.peak_bytes - baseline.peak_bytes, unit)} if baseline else {})
+            | ({"peak against pinned": show_difference(row.against(baseline).peak_bytes, unit)} if baseline else {})
         )
     return rows

@@ -12,7 +12,7 @@ from core.charts.live import LiveFigure, LiveSlider, Readout
 from core.charts.memory import stacked_bars
 from core.display import show_bytes, show_difference
 from core.memory import TrainingMemory
-from core.partition import ActivationSweep, Headline, PartitionSweep
+from core.partition import ActivationSweep, Difference, Headline, PartitionSweep
 
 Floats = NDArray[np.float64]
 STAGE_NAMES = ("no sharding", "ZeRO-1", "ZeRO-2", "ZeRO-3")
@@ -42,6 +42,7 @@ def by_zero_stage(
     texts = [_gpus(ranks * gpus_per_replica, ranks, gpus_per_replica) for ranks in sweep.data_parallel]
     slider = LiveSlider("GPUs", texts)
     rows = [sweep.headline(index, stage) for index in range(len(texts))]
+    pinned = [row.against(baseline) if baseline else None for row in rows]
     return stacked_bars(
         sweep.memory.parts_at_peak(),
         STAGE_NAMES,
@@ -54,18 +55,18 @@ def by_zero_stage(
             Readout(
                 f"{STAGE_NAMES[stage]}: model states per GPU",
                 [show_bytes(row.state_bytes, unit) for row in rows],
-                [_against(row.state_bytes, baseline.state_bytes if baseline else None, unit) for row in rows],
+                [_against(row.state_bytes if row else None, unit) for row in pinned],
             ),
             Readout(
                 "room at the peak",
                 [_room(row, unit) for row in rows],
-                [_room_note(row, baseline, unit) for row in rows],
+                [_room_note(*pair, unit) for pair in zip(rows, pinned, strict=True)],
                 emphasis=True,
             ),
             Readout(
                 "price: each GPU sends, a step",
                 [show_bytes(row.traffic_bytes, unit) for row in rows],
-                [_traffic_note(row, baseline, unit) for row in rows],
+                [_traffic_note(*pair, unit) for pair in zip(rows, pinned, strict=True)],
             ),
         ),
     )
@@ -89,10 +90,9 @@ def by_recompute(sweep: ActivationSweep, *, recompute: str, unit: str, baseline:
             Readout(
                 "activations, fullest stage",
                 [show_bytes(float(v), unit) for v in chosen.activation_bytes],
-                [
-                    _against(float(v), baseline.activation_bytes if baseline else None, unit)
-                    for v in chosen.activation_bytes
-                ],
+                [_against(difference, unit) for difference in sweep.activations_against(recompute, baseline)]
+                if baseline
+                else None,
                 emphasis=True,
             ),
             Readout(
@@ -143,24 +143,24 @@ def _gpus(gpus: int, ranks: int, per_replica: int) -> str:
     return count if per_replica == 1 else f"{count} ({ranks:,} x {per_replica:,})"
 
 
-def _against(value: float, pinned: float | None, unit: str) -> str:
-    return "" if pinned is None else f"{show_difference(value - pinned, unit)} against pinned"
+def _against(difference: float | None, unit: str) -> str:
+    return "" if difference is None else f"{show_difference(difference, unit)} against pinned"
 
 
 def _room(row: Headline, unit: str) -> str:
-    return show_bytes(row.room_bytes, unit) if row.fits else f"{show_bytes(-row.room_bytes, unit)} over"
+    return show_bytes(row.room_bytes, unit) if row.fits else f"{show_bytes(row.over_bytes, unit)} over"
 
 
-def _room_note(row: Headline, baseline: Headline | None, unit: str) -> str:
+def _room_note(row: Headline, pinned: Difference | None, unit: str) -> str:
     verdict = "it fits" if row.fits else "it does not fit"
     if row.peaks_in_step:
         verdict += ", in the optimizer step"
-    if baseline is None:
+    if pinned is None:
         return verdict
-    before = "" if baseline.fits == row.fits else (" (did not fit)" if row.fits else " (fitted)")
-    return f"{verdict}; {_against(row.room_bytes, baseline.room_bytes, unit)}{before}"
+    before = "" if pinned.fitted == row.fits else (" (did not fit)" if row.fits else " (fitted)")
+    return f"{verdict}; {_against(pinned.room_bytes, unit)}{before}"
 
 
-def _traffic_note(row: Headline, baseline: Headline | None, unit: str) -> str:
+def _traffic_note(row: Headline, pinned: Difference | None, unit: str) -> str:
     price = f"{row.traffic_ratio:.3g} x plain data parallel" if row.traffic_ratio else "nothing to exchange"
-    return price if baseline is None else f"{price}; {_against(row.traffic_bytes, baseline.traffic_bytes, unit)}"
+    return price if pinned is None else f"{price}; {_against(pinned.traffic_bytes, unit)}"
