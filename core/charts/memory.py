@@ -35,6 +35,8 @@ def stacked_bars(
 ) -> LiveFigure:
     """Horizontal stacked bars, one a row, against the line of what the GPU has; the total stands beside each bar.
 
+    A GPU's memory may be HBM or GDDR, so the line says memory.
+
     Args:
         parts: bytes by part name; each of shape (positions, rows).
         rows: names of the bars, top first.
@@ -89,7 +91,7 @@ def stacked_bars(
     layout = {
         "barmode": "stack",
         "bargap": 0.35,
-        "height": 110 + 46 * len(rows),
+        "height": 110 + (46 if len(rows) <= 8 else 24) * len(rows),
         "margin": {"l": 96, "r": 118, "t": 30, "b": 44},
         "xaxis": {"range": [0, end], "title": {"text": f"{unit} per GPU"}, "fixedrange": True},
         "yaxis": {"autorange": "reversed", "fixedrange": True},
@@ -101,7 +103,7 @@ def stacked_bars(
                 "yref": "paper",
                 "yanchor": "bottom",
                 "showarrow": False,
-                "text": f"{show_bytes(hbm_bytes, unit)} of HBM",
+                "text": f"{show_bytes(hbm_bytes, unit)} of memory",
             }
         ],
     }
