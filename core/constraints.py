@@ -35,6 +35,12 @@ class Problem:
         """The refusal as one or two plain sentences."""
         return f"{label(self.field)} is {shown(self.value)}: {self.rule}. {self.way_out}"
 
+    def seen_from(self, field: str, value: object) -> Problem:
+        """The same refusal, beside the field whose change brought it about."""
+        rule = f"with it, {label(self.field)} is {shown(self.value)}, but {self.rule}"
+        way_out = f"For {label(self.field)}: {self.way_out[0].lower()}{self.way_out[1:]}"
+        return Problem(field, value, rule, way_out)
+
 
 @dataclass(frozen=True, slots=True)
 class Constraint:

@@ -1,26 +1,37 @@
 """The one scenario of a session: read from the address, changed by controls, written back to the address.
 
-A change that breaks a rule leaves the last good scenario in place and keeps its sentence for the field that it names.
+What breaks a rule leaves the last good scenario in place. A refused value waits beside its control, with the sentence
+that refuses it, and is tried again with each later change: two values may only fit as a pair.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import streamlit as st
 
-from core.constraints import Problem
-from core.scenario import Scenario, ScenarioError, changed
+from core.scenario import Scenario, ScenarioError, changed, field_values
 from core.scenario_link import KEYS, OBJECT_KEYS, default_scenario, from_address, to_address
 
-_SCENARIO, _PROBLEMS, _NOTES, _WRITTEN, _PAGE = (
+_SCENARIO, _REFUSED, _NOTES, _LINK_REFUSALS, _ADDRESS, _ADDRESS_PROBLEM, _PAGE = (
     "state.scenario",
-    "state.problems",
+    "state.refused",
     "state.notes",
-    "state.written",
+    "state.link_refusals",
+    "state.address",
+    "state.address_problem",
     "state.page",
 )
 ADDRESS_KEYS = (*OBJECT_KEYS, *KEYS)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A value that was asked for and cannot be, and why."""
+
+    value: object
+    sentence: str
 
 
 def current() -> Scenario:
@@ -34,45 +45,56 @@ def current() -> Scenario:
 def replace(scenario: Scenario, *notes: str) -> None:
     """Take another scenario, forgetting refused values; notes are shown once, above the page."""
     st.session_state[_SCENARIO] = scenario
-    st.session_state[_PROBLEMS] = []
+    st.session_state[_REFUSED] = {}
+    st.session_state[_LINK_REFUSALS] = []
     st.session_state[_NOTES] = list(notes)
 
 
-def attempt(make: Callable[[], Scenario]) -> bool:
-    """Take the scenario that ``make`` builds; if it refuses, keep the last good one and remember why."""
+def change(**fields: object) -> None:
+    """Change fields of the scenario, and with them what waits, as far as it fits; the rest waits on."""
+    here = current()
+    waiting = {field: refused.value for field, refused in refusals().items() if field not in fields}
+    wanted = waiting | fields
+    scenario = _with(here, wanted)
+    if scenario is None:
+        scenario = _with(here, fields) or here
+        for field, value in waiting.items():
+            scenario = _with(scenario, {field: value}) or scenario
+    if scenario != here:
+        replace(scenario)
+    values = field_values(scenario)
+    st.session_state[_REFUSED] = {
+        field: Refused(value, _why(scenario, field, value)) for field, value in wanted.items() if values[field] != value
+    }
+
+
+def _with(scenario: Scenario, fields: Mapping[str, object]) -> Scenario | None:
+    """The scenario with these fields, if it can be."""
     try:
-        scenario = make()
+        return changed(scenario, **fields)
+    except ScenarioError:
+        return None
+
+
+def _why(scenario: Scenario, field: str, value: object) -> str:
+    """The sentence that refuses a value; a rule may blame another field, whose value does not go with this one."""
+    try:
+        changed(scenario, **{field: value})
     except ScenarioError as error:
-        st.session_state[_PROBLEMS] = error.problems
-        return False
-    replace(scenario)
-    return True
+        return next((p for p in error.problems if p.field == field), error.problems[0]).sentence
+    raise AssertionError(f"{field}={value!r} was refused and fits")
 
 
-def change(**fields: object) -> bool:
-    """Change fields of the scenario, together with values refused earlier: two edits may only fit as a pair."""
-    pending = {problem.field: problem.value for problem in problems()}
-    return attempt(lambda: changed(current(), **(pending | fields))) or attempt_alone(fields)
-
-
-def attempt_alone(fields: dict[str, object]) -> bool:
-    """Try the new fields without the pending ones, so that one refused value does not block all others."""
-    refused = problems()
-    if not attempt(lambda: changed(current(), **fields)):
-        return False
-    st.session_state[_PROBLEMS] = [problem for problem in refused if problem.field not in fields]
-    return True
-
-
-def problems() -> list[Problem]:
-    """What was refused since the last good change."""
-    found: list[Problem] = st.session_state.get(_PROBLEMS, [])
+def refusals() -> Mapping[str, Refused]:
+    """What was refused and not corrected since, by field."""
+    found: Mapping[str, Refused] = st.session_state.get(_REFUSED, {})
     return found
 
 
-def problem_of(field: str) -> Problem | None:
-    """The refusal that names this field, if any."""
-    return next((problem for problem in problems() if problem.field == field), None)
+def link_refusals() -> list[str]:
+    """Why the address could not be opened, until the next good change."""
+    found: list[str] = st.session_state.get(_LINK_REFUSALS, [])
+    return found
 
 
 def take_notes() -> list[str]:
@@ -88,30 +110,45 @@ def open_address(page: str) -> None:
     Moving to another page clears the address, which is no wish for another scenario; the same page with another address
     (a link, an edit, Back) is one.
     """
-    found = {key: st.query_params[key] for key in ADDRESS_KEYS if key in st.query_params}
+    found = _in_address()
     same_page = st.session_state.get(_PAGE) == page
     st.session_state[_PAGE] = page
-    untouched = found == st.session_state.get(_WRITTEN, {}) or (not found and not same_page)
-    if not untouched:
-        attempt(lambda: from_address(found))
+    seen, _ = st.session_state.get(_ADDRESS, ({}, None))
+    if found == seen or (not found and not same_page):
+        return
+    try:
+        replace(from_address(found))
+    except ScenarioError as error:
+        st.session_state[_LINK_REFUSALS] = [problem.sentence for problem in error.problems]
+    st.session_state[_ADDRESS] = (found, current())
 
 
 def write_address() -> None:
-    """Put the scenario into the address, where it differs from what stands there."""
+    """Put the scenario into the address, unless what stands there was written or read for it.
+
+    An address is never tidied up: each write is a step of the browser's history, and Back would lead into it for good.
+    """
+    found, scenario = _in_address(), current()
+    seen, stands_for = st.session_state.get(_ADDRESS, ({}, None))
+    if found == seen and scenario is stands_for:
+        return
+    st.session_state.pop(_ADDRESS_PROBLEM, None)
     try:
-        address = to_address(current())
+        address = to_address(scenario)
     except ScenarioError as error:
-        st.session_state["state.address_problem"] = error.problems[0].sentence
+        st.session_state[_ADDRESS_PROBLEM] = error.problems[0].sentence
         address = {}
-    else:
-        st.session_state.pop("state.address_problem", None)
-    st.session_state[_WRITTEN] = address
-    others = {key: st.query_params[key] for key in st.query_params if key not in ADDRESS_KEYS}
-    if dict(st.query_params) != others | address:
+    st.session_state[_ADDRESS] = (address, scenario)
+    if found != address:
+        others = {key: st.query_params[key] for key in st.query_params if key not in ADDRESS_KEYS}
         st.query_params.from_dict(others | address)
+
+
+def _in_address() -> dict[str, str]:
+    return {key: st.query_params[key] for key in ADDRESS_KEYS if key in st.query_params}
 
 
 def address_problem() -> str | None:
     """Why the scenario is not in the address, if it is too large for one."""
-    sentence: str | None = st.session_state.get("state.address_problem")
+    sentence: str | None = st.session_state.get(_ADDRESS_PROBLEM)
     return sentence

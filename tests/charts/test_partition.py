@@ -79,7 +79,7 @@ def test_labels_readouts_and_sentence_agree_with_the_headline(scenario):
     assert f"{STAGE_NAMES[scenario.zero_stage]} {show_bytes(here.peak_bytes)}" in payload["alt"][at]
 
 
-# States of 1,128.9, 295.4, 156.5 and 17.6 GB. Without sharding the peak is the optimizer step, 20 bytes a parameter; after
+# States of 1,128.9, 295.4, 156.5 and 17.6 GB. Unsharded, the peak is the optimizer step, 20 bytes a parameter; after
 # that activations of 9.7 GB come on top, at stage 2 a bucket of 1 GB, at stage 3 embeddings of 6.3 GB passing through.
 def test_the_start_scenario_in_words():
     payload, at = at_own_position(START.training)

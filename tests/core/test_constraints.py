@@ -243,3 +243,13 @@ def test_a_problem_reads_as_a_sentence():
     problem = Problem("seq_len", 0, "it must be a whole number from 1 to 16,777,216", "Try 1.")
     assert problem.sentence == "Sequence length is 0: it must be a whole number from 1 to 16,777,216. Try 1."
     assert label("some_new_field") == "Some new field"
+
+
+def test_a_refusal_can_be_said_beside_the_field_that_brought_it_about():
+    (problem,) = problems(LLAMA_70B, PLAIN | {"context_parallel": 2, "seq_len": 4097})
+    seen = problem.seen_from("seq_len", 4097)
+    assert (seen.field, seen.value) == ("seq_len", 4097)
+    assert seen.sentence == (
+        "Sequence length is 4,097: with it, Context parallel is 2, but it must divide the sequence length 4,097."
+        " For Context parallel: choose one of 1, 17, 241."
+    )

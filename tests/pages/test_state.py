@@ -1,0 +1,191 @@
+"""One scenario for a session: a refusal keeps the last good one, and an address is read when somebody else wrote it."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from core.model_spec import load_models
+from core.presets import load_presets
+from core.scenario import Scenario, changed, with_model
+from core.scenario_link import default_scenario, to_address
+from pages._ui import state
+
+
+class Query(dict):
+    """``st.query_params`` as far as it is used."""
+
+    def from_dict(self, values):
+        self.clear()
+        self.update(values)
+
+
+@pytest.fixture
+def session(monkeypatch):
+    """A session of its own, without a server."""
+    fake = SimpleNamespace(session_state={}, query_params=Query())
+    monkeypatch.setattr(state, "st", fake)
+    return fake
+
+
+START = default_scenario()
+
+
+def visit(page):
+    """What a page run does with the address."""
+    state.open_address(page)
+    shown = state.current()
+    state.write_address()
+    return shown
+
+
+def fields_refused():
+    return [problem.field for problem in state.problems()]
+
+
+def test_a_first_visit_starts_with_the_start_scenario_and_an_empty_address(session):
+    assert visit("partition") == START
+    assert session.query_params == {}
+
+
+def test_a_link_opens_its_scenario(session):
+    session.query_params.update({"dp": "8", "tp": "8", "utm_source": "mail"})
+    assert visit("partition") == changed(START, data_parallel=8, tensor_parallel=8)
+    assert session.query_params == {"dp": "8", "tp": "8", "utm_source": "mail"}
+
+
+def test_an_address_that_cannot_be_read_keeps_the_last_good_scenario(session):
+    session.query_params.update({"dp": "8"})
+    visit("partition")
+    session.query_params.update({"tp": "7"})
+    assert visit("partition") == changed(START, data_parallel=8)
+    assert fields_refused() == ["tensor_parallel"]
+    assert session.query_params == {"dp": "8"}  # and the address says again what is shown
+    assert visit("partition") == changed(START, data_parallel=8)
+    assert fields_refused() == ["tensor_parallel"]  # still said on the next run
+
+
+@pytest.mark.parametrize("text", ["1.broken", "llama-9000", "1." + "A" * 500])
+def test_a_broken_first_link_shows_the_start_scenario_and_says_why(session, text):
+    session.query_params["model"] = text
+    assert visit("partition") == START
+    assert fields_refused() == ["model"]
+
+
+def test_the_same_page_with_another_address_takes_it(session):
+    session.query_params["dp"] = "8"
+    visit("partition")
+    session.query_params["dp"] = "16"  # Back, or typed over
+    assert visit("partition").training.data_parallel == 16
+    session.query_params.clear()
+    assert visit("partition") == START
+
+
+def test_moving_to_another_page_clears_the_address_but_keeps_the_scenario(session):
+    session.query_params["dp"] = "8"
+    visit("partition")
+    session.query_params.clear()  # st.navigation drops the query on a page switch
+    assert visit("home").training.data_parallel == 8
+    assert session.query_params == {"dp": "8"}
+
+
+def test_a_link_to_another_page_is_taken(session):
+    visit("home")
+    session.query_params["dp"] = "16"
+    assert visit("partition").training.data_parallel == 16
+
+
+def test_what_the_app_wrote_itself_is_not_read_again(session):
+    visit("partition")
+    state.change(data_parallel=16)
+    written = state.current()
+    state.write_address()
+    assert visit("partition") is written
+
+
+def test_every_preset_is_written_so_that_it_can_be_read(session):
+    for preset in load_presets().values():
+        state.replace(preset.scenario())
+        state.write_address()
+        session.session_state.clear()
+        assert visit("partition") == preset.scenario()
+
+
+def test_a_scenario_too_large_for_an_address_is_kept_and_said(session):
+    long_name = START.model.model_copy(update={"id": "custom", "notes": tuple(f"{n**40:x}" for n in range(2, 80))})
+    large, _ = with_model(START, long_name)
+    state.replace(large)
+    assert visit("partition") == large
+    assert "an address holds at most" in state.address_problem()
+    assert visit("partition") == large
+    state.replace(START)
+    visit("partition")
+    assert state.address_problem() is None
+
+
+def test_a_refused_value_keeps_the_scenario_and_waits_beside_its_field(session):
+    assert not state.change(tensor_parallel=7)
+    assert state.current() == START
+    assert state.problem_of("tensor_parallel").value == 7
+    assert state.problem_of("data_parallel") is None
+
+
+def test_other_fields_can_still_be_changed(session):
+    state.change(tensor_parallel=7)
+    assert state.change(data_parallel=8)
+    assert state.current() == changed(START, data_parallel=8)
+    assert fields_refused() == ["tensor_parallel"]
+    assert state.change(tensor_parallel=8)
+    assert fields_refused() == []
+    assert state.current() == changed(START, data_parallel=8, tensor_parallel=8)
+
+
+def test_two_refused_fields_both_wait(session):
+    state.change(tensor_parallel=7)
+    state.change(data_parallel=0)
+    assert sorted(fields_refused()) == ["data_parallel", "tensor_parallel"]
+    assert state.change(tensor_parallel=8)
+    assert fields_refused() == ["data_parallel"]
+
+
+def test_a_value_that_fits_only_with_another_is_taken_with_it(session):
+    assert not state.change(offload="optimizer+parameters", zero_stage=1)
+    state.replace(START)
+    assert not state.change(sequence_parallel=True)
+    assert state.change(tensor_parallel=8)
+    assert state.current().training.sequence_parallel
+    assert fields_refused() == []
+
+
+# A sequence that the ranks cannot cut: the sentence belongs beside the length, which is what was changed.
+def test_a_rule_of_two_fields_is_said_beside_the_one_that_was_changed(session):
+    assert state.change(context_parallel=2)
+    assert not state.change(seq_len=4097)
+    assert fields_refused() == ["seq_len"]
+    assert state.problem_of("seq_len").sentence == (
+        "Sequence length is 4,097: with it, Context parallel is 2, but it must divide the sequence length 4,097."
+        " For Context parallel: choose one of 1, 17, 241."
+    )
+    assert state.change(context_parallel=17)
+    assert (state.current().training.seq_len, state.current().training.context_parallel) == (4097, 17)
+
+
+def test_a_broken_link_does_not_haunt_later_changes(session):
+    session.query_params["model"] = "1.broken"
+    visit("partition")
+    assert state.change(data_parallel=8)
+    assert fields_refused() == []
+
+
+def test_refusals_do_not_pile_up(session):
+    for degree in (7, 9, 11):
+        state.change(tensor_parallel=degree)
+    assert [problem.value for problem in state.problems()] == [11]
+
+
+def test_notes_are_given_out_once(session):
+    scenario, said = with_model(changed(START, tensor_parallel=16), load_models()["openai-community/gpt2-xl"])
+    state.replace(scenario, *said)
+    assert state.take_notes() == said
+    assert state.take_notes() == []
+    assert isinstance(state.current(), Scenario)
+    assert to_address(state.current())["model"] == "openai-community/gpt2-xl"
