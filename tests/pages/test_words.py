@@ -9,10 +9,22 @@ from pages._ui.words import money_safe, plain
 
 @pytest.mark.parametrize(
     "text",
-    ["**bold**", "[link](http://example.org)", "# title", "a_b_c", "$x$", "<b>", "`code`", ":red[x]", "1. one", "~a~"],
+    [
+        "**bold**",
+        "[link](http://example.org)",
+        "# title",
+        "a_b_c",
+        "$x$",
+        "<b>",
+        "`code`",
+        ":red[x]",
+        "1. one",
+        "~a~",
+        "&lt;",
+    ],
 )
 def test_no_sign_of_markdown_is_left_bare(text):
-    assert re.search(r"(?<!\\)[*_`\[\]()#<>$:~.!|{}+-]", plain(text)) is None
+    assert re.search(r"(?<!\\)[*_`\[\]()#<>$:~.!|{}+&-]", plain(text)) is None
     assert re.sub(r"\\(.)", r"\1", plain(text)) == text
 
 
