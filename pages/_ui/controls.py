@@ -13,6 +13,7 @@ from pages._ui import state
 from pages._ui.words import plain
 
 NARROW, WIDE = 180, 260  # pixels; a wide one holds the words of its options
+_EXACT = 2**53  # a float holds every whole number up to here
 
 OPTION_WORDS: Mapping[str, Mapping[object, str]] = {
     "recipe": {
@@ -35,7 +36,7 @@ OPTION_WORDS: Mapping[str, Mapping[object, str]] = {
 
 def field_row(fields: Sequence[str], *, topic: str, folded: str | None = None) -> None:
     """Controls side by side; with ``folded``, behind a line that opens by itself when something in it was refused."""
-    refused = any(state.problem_of(field) for field in fields)
+    refused = any(field in state.refusals() for field in fields)
     with st.expander(folded, expanded=refused) if folded else nullcontext(), st.container(horizontal=True):
         for field in fields:
             with st.container(width=WIDE if field in OPTION_WORDS else NARROW):
@@ -45,17 +46,16 @@ def field_row(fields: Sequence[str], *, topic: str, folded: str | None = None) -
 def field_control(field: str, *, topic: str, help: str | None = None) -> None:
     """The control of one field, with its refusal under it. Its key is ``<topic>.<field>``."""
     key, kind = f"{topic}.{field}", FIELDS[field]
-    refused = state.problem_of(field)
-    value = field_values(state.current())[field]
+    refused = state.refusals().get(field)
     # A refused value stays in its box, so that it can be corrected instead of typed again.
-    if refused is None or key not in st.session_state:
-        st.session_state[key] = value
+    value = refused.value if refused else field_values(state.current())[field]
     label = constraints.label(field)
     words = OPTION_WORDS.get(field, {})
 
     def say(option: object) -> str:
         return words.get(option, str(option))
 
+    st.session_state[key] = value
     if kind is bool:
         st.toggle(label, key=key, help=help, on_change=_commit, args=(field, key))
     elif isinstance(kind, Choice):
@@ -64,7 +64,9 @@ def field_control(field: str, *, topic: str, help: str | None = None) -> None:
         options = range(kind.low, kind.high + 1)
         st.selectbox(label, options, format_func=say, key=key, help=help, on_change=_commit, args=(field, key))
     elif isinstance(kind, WholeNumber):
-        st.number_input(label, step=1, key=key, help=help, on_change=_commit, args=(field, key))
+        # A box for any number: one for whole numbers would silently read 1e30 and 1.5 as 1, where a refusal is due.
+        st.session_state[key] = float(value)
+        st.number_input(label, step=1.0, format="%g", key=key, help=help, on_change=_commit, args=(field, key))
     else:
         st.slider(label, 0.05, 1.0, step=0.05, key=key, help=help, on_change=_commit, args=(field, key))
     if refused:
@@ -77,4 +79,7 @@ def refusal(sentence: str) -> None:
 
 
 def _commit(field: str, key: str) -> None:
-    state.change(**{field: st.session_state[key]})
+    value = st.session_state[key]
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+        value = int(value)
+    state.change(**{field: value})

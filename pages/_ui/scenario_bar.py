@@ -46,9 +46,13 @@ def scenario_bar(fields: Collection[str] = ()) -> DeltaGenerator:
         share_dialog.show()
     for note in state.take_notes():
         st.info(plain(note), icon=":material/info:")
-    for problem in state.problems():
-        if problem.field not in fields:
+    for problem in state.link_refusals():
+        refusal(f"This address was not opened. {problem.sentence}")
+    for field, problem in state.refusals().items():
+        if field not in fields:
             refusal(problem.sentence)
+    if sentence := state.address_problem():
+        refusal(f"The address does not hold this scenario, so a reload would lose it. {sentence}")
     return gpu_count
 
 

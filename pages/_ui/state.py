@@ -7,31 +7,23 @@ that refuses it, and is tried again with each later change: two values may only 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import streamlit as st
 
+from core.constraints import Problem
 from core.scenario import Scenario, ScenarioError, changed, field_values
 from core.scenario_link import KEYS, OBJECT_KEYS, default_scenario, from_address, to_address
 
-_SCENARIO, _REFUSED, _NOTES, _LINK_REFUSALS, _ADDRESS, _ADDRESS_PROBLEM, _PAGE = (
+_SCENARIO, _REFUSED, _NOTES, _LINK_REFUSALS, _ADDRESS, _TO_ADDRESS, _PAGE = (
     "state.scenario",
     "state.refused",
     "state.notes",
     "state.link_refusals",
     "state.address",
-    "state.address_problem",
+    "state.to_address",
     "state.page",
 )
 ADDRESS_KEYS = (*OBJECT_KEYS, *KEYS)
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A value that was asked for and cannot be, and why."""
-
-    value: object
-    sentence: str
 
 
 def current() -> Scenario:
@@ -50,10 +42,14 @@ def replace(scenario: Scenario, *notes: str) -> None:
     st.session_state[_NOTES] = list(notes)
 
 
-def change(**fields: object) -> None:
-    """Change fields of the scenario, and with them what waits, as far as it fits; the rest waits on."""
+def change(**fields: object) -> bool:
+    """Change fields of the scenario, and with them what waits, as far as it fits; the rest waits on.
+
+    Returns:
+        whether all of ``fields`` were taken.
+    """
     here = current()
-    waiting = {field: refused.value for field, refused in refusals().items() if field not in fields}
+    waiting = {field: problem.value for field, problem in refusals().items() if field not in fields}
     wanted = waiting | fields
     scenario = _with(here, wanted)
     if scenario is None:
@@ -63,9 +59,9 @@ def change(**fields: object) -> None:
     if scenario != here:
         replace(scenario)
     values = field_values(scenario)
-    st.session_state[_REFUSED] = {
-        field: Refused(value, _why(scenario, field, value)) for field, value in wanted.items() if values[field] != value
-    }
+    left = {field: value for field, value in wanted.items() if values[field] != value}
+    st.session_state[_REFUSED] = {field: _why(scenario, field, left) for field in left}
+    return not left.keys() & fields.keys()
 
 
 def _with(scenario: Scenario, fields: Mapping[str, object]) -> Scenario | None:
@@ -76,24 +72,26 @@ def _with(scenario: Scenario, fields: Mapping[str, object]) -> Scenario | None:
         return None
 
 
-def _why(scenario: Scenario, field: str, value: object) -> str:
-    """The sentence that refuses a value; a rule may blame another field, whose value does not go with this one."""
-    try:
-        changed(scenario, **{field: value})
-    except ScenarioError as error:
-        return next((p for p in error.problems if p.field == field), error.problems[0]).sentence
-    raise AssertionError(f"{field}={value!r} was refused and fits")
+def _why(scenario: Scenario, field: str, left: Mapping[str, object]) -> Problem:
+    """What refuses a value, alone or else with the others; a rule that names another field as seen from this one."""
+    for values in ({field: left[field]}, left):
+        try:
+            changed(scenario, **values)
+        except ScenarioError as error:
+            own = next((problem for problem in error.problems if problem.field == field), None)
+            return own or error.problems[0].seen_from(field, left[field])
+    return Problem(field, left[field], "it did not fit when it was chosen", "Choose it again.")
 
 
-def refusals() -> Mapping[str, Refused]:
-    """What was refused and not corrected since, by field."""
-    found: Mapping[str, Refused] = st.session_state.get(_REFUSED, {})
+def refusals() -> Mapping[str, Problem]:
+    """Refused values that wait beside their controls, by field."""
+    found: Mapping[str, Problem] = st.session_state.get(_REFUSED, {})
     return found
 
 
-def link_refusals() -> list[str]:
+def link_refusals() -> list[Problem]:
     """Why the address could not be opened, until the next good change."""
-    found: list[str] = st.session_state.get(_LINK_REFUSALS, [])
+    found: list[Problem] = st.session_state.get(_LINK_REFUSALS, [])
     return found
 
 
@@ -119,7 +117,7 @@ def open_address(page: str) -> None:
     try:
         replace(from_address(found))
     except ScenarioError as error:
-        st.session_state[_LINK_REFUSALS] = [problem.sentence for problem in error.problems]
+        st.session_state[_LINK_REFUSALS] = error.problems
     st.session_state[_ADDRESS] = (found, current())
 
 
@@ -132,23 +130,30 @@ def write_address() -> None:
     seen, stands_for = st.session_state.get(_ADDRESS, ({}, None))
     if found == seen and scenario is stands_for:
         return
-    st.session_state.pop(_ADDRESS_PROBLEM, None)
-    try:
-        address = to_address(scenario)
-    except ScenarioError as error:
-        st.session_state[_ADDRESS_PROBLEM] = error.problems[0].sentence
-        address = {}
+    address, _ = _address_of(scenario)
     st.session_state[_ADDRESS] = (address, scenario)
     if found != address:
         others = {key: st.query_params[key] for key in st.query_params if key not in ADDRESS_KEYS}
         st.query_params.from_dict(others | address)
 
 
+def address_problem() -> str | None:
+    """Why the scenario is not in the address, if it is too large for one."""
+    _, sentence = _address_of(current())
+    return sentence
+
+
 def _in_address() -> dict[str, str]:
     return {key: st.query_params[key] for key in ADDRESS_KEYS if key in st.query_params}
 
 
-def address_problem() -> str | None:
-    """Why the scenario is not in the address, if it is too large for one."""
-    sentence: str | None = st.session_state.get(_ADDRESS_PROBLEM)
-    return sentence
+def _address_of(scenario: Scenario) -> tuple[dict[str, str], str | None]:
+    """The address that reopens a scenario, or none and why; worked out once for each scenario."""
+    kept: tuple[Scenario, dict[str, str], str | None] | None = st.session_state.get(_TO_ADDRESS)
+    if kept is None or kept[0] is not scenario:
+        try:
+            kept = (scenario, to_address(scenario), None)
+        except ScenarioError as error:
+            kept = (scenario, {}, error.problems[0].sentence)
+        st.session_state[_TO_ADDRESS] = kept
+    return kept[1], kept[2]

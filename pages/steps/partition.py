@@ -120,7 +120,7 @@ def activations() -> dict[str, Any]:
     }
 
 
-places = {"gpus": scenario_bar((*MAIN, *MORE, *INSIDE, "data_parallel", "seq_len"))}
+places = {"gpus": scenario_bar((*MAIN, *MORE, *INSIDE))}
 whole, family = state.current().training, settings.unit()
 share = partition_questions.zero_one_share(whole)
 words = partition_text.limit_numbers(whole, family) | partition_text.share_numbers(share, family)
