@@ -63,6 +63,12 @@ def bytes_per_rank(op: str, num_bytes: ArrayLike, ranks: ArrayLike) -> Floats:
     return np.asarray(np.where(n > 1, size * _SENT[op](n), 0.0))
 
 
+def waiting_messages(op: str, ranks: ArrayLike) -> Floats:
+    """Messages of a ring that wait for each other, each for one latency; none among one rank. [messages]"""
+    n = whole("ranks", ranks)
+    return np.asarray(np.where(n > 1, _STEPS[one_of("op", op, OPS)](n), 0.0))
+
+
 def collective_time(op: str, num_bytes: ArrayLike, ranks: ArrayLike, link: LinkLike) -> Floats:
     """Time of one collective over a ring: bytes over bandwidth, and a latency for each message that waits.
 
@@ -73,14 +79,12 @@ def collective_time(op: str, num_bytes: ArrayLike, ranks: ArrayLike, link: LinkL
         link: one GPU's one-way rate into the ring. An unknown latency counts as none, so the time is a floor.
 
     Returns:
-        [s], broadcast. Real libraries choose trees for small messages, which pay fewer latencies.
+        [s], broadcast: a floor. What libraries reach, trees and nodes are in :mod:`core.collective_time`.
 
     Source: the latency-bandwidth model of Thakur et al. 2005, as in :func:`bytes_per_rank`.
     """
     sent = bytes_per_rank(op, num_bytes, ranks)
-    _, n = np.broadcast_arrays(sent, whole("ranks", ranks))
-    steps = np.where(n > 1, _STEPS[op](n), 0.0)
-    return np.asarray(sent / link.bytes_per_s + steps * (link.latency_s or 0.0))
+    return np.asarray(sent / link.bytes_per_s + waiting_messages(op, ranks) * (link.latency_s or 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +148,12 @@ def zero_traffic(
     )
     weights_each, weights_once = np.where(level >= 3, 2.0, 0.0), np.where((level >= 1) & (level < 3), 1.0, 0.0)
     gradients, weights = m * gradients_each + gradients_once, m * weights_each + weights_once
+    updated = recipe.weight_bytes if recipe.updated_weight_bytes is None else recipe.updated_weight_bytes
     ring = alone * (n - 1) / n
     return ZeroTraffic(
         micro_step_elements=np.asarray(alone * (gradients_each + weights_each)),
         step_elements=np.asarray(alone * (gradients_once + weights_once)),
         elements=np.asarray(alone * (gradients + weights)),
         gradient_bytes=np.asarray(ring * gradients * recipe.gradient_bytes),
-        weight_bytes=np.asarray(ring * weights * recipe.weight_bytes),
+        weight_bytes=np.asarray(ring * (m * weights_each * recipe.weight_bytes + weights_once * updated)),
     )
