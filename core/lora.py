@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.checks import Floats, not_negative, positive, whole
+from core.checks import Floats, not_negative, one_of, positive, whole
 from core.dtypes import bytes_per_element
 from core.model_spec import Attention, LatentAttention, Layer, Mlp, ModelSpec, Moe
-from core.zero import StateRecipe, ZeroMemory, zero_memory
+from core.params import count_params, layer_params
+from core.zero import RECIPES, StateRecipe, ZeroMemory, zero_memory
 
 ATTENTION_TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj")
 MLP_TARGETS = ("gate_proj", "up_proj", "down_proj")
@@ -91,6 +93,41 @@ def _mlp_matrices(hidden_size: int, intermediate_size: int, gated: bool, count: 
     for name in ("gate_proj", "up_proj") if gated else ("up_proj",):
         yield name, hidden_size, intermediate_size, count
     yield "down_proj", intermediate_size, hidden_size, count
+
+
+RANK = 16
+ADAPTERS = {"lora": "bf16", "qlora": "nf4"}  # recipe -> format of the frozen base
+
+
+def named_recipe(model: ModelSpec, name: str) -> StateRecipe:
+    """A recipe of :data:`core.zero.RECIPES`, or for "lora" and "qlora" the model's own, spread over all parameters.
+
+    Adapters of rank 16 stand beside every attention and MLP matrix and are trained with mixed-precision Adam; the rest
+    is frozen. QLoRA stores the matrices of layers in 4 bits; embedding, head and norms stay in 16.
+    Source: Hu et al. 2021, arXiv:2106.09685; Dettmers et al. 2023, arXiv:2305.14314.
+    """
+    if name not in ADAPTERS:
+        return RECIPES[one_of("optimizer", name, (*RECIPES, *ADAPTERS))]
+    return _adapter_recipe(model, name)
+
+
+@lru_cache(maxsize=128)
+def _adapter_recipe(model: ModelSpec, name: str) -> StateRecipe:
+    count = count_params(model)
+    trained = float(lora_params(model, RANK, (ALL_LINEAR,))) / count.total
+    in_layers = 1 - (count.total - int(layer_params(model).sum())) / count.total
+    stored = in_layers * bytes_per_element(ADAPTERS[name]) + (1 - in_layers) * bytes_per_element("bf16")
+    adam = RECIPES["adam"]
+    return StateRecipe(
+        label=f"{'QLoRA' if name == 'qlora' else 'LoRA'}, rank {RANK} on every attention and MLP matrix",
+        weight_bytes=stored + trained * adam.weight_bytes,
+        gradient_bytes=trained * adam.gradient_bytes,
+        optimizer_bytes=trained * adam.optimizer_bytes,
+        step_bytes=trained * adam.step_bytes,
+        source="Hu et al. 2021, arXiv:2106.09685; Dettmers et al. 2023, arXiv:2305.14314",
+        host_gradient_bytes=trained * adam.host_gradient_bytes,
+        updated_weight_bytes=trained * adam.weight_bytes,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from core.activations import Recompute
 from core.checks import Floats, divides
 from core.kept_tensors import ActivationOptions
+from core.lora import named_recipe
 from core.model_spec import ModelSpec
 from core.parallelism import layer_stages
 from core.params import count_params, split_layer_params
 from core.stage_activations import recompute_bytes, stage_activation_bytes
-from core.zero import Offload, ZeroPeak, zero_peak
+from core.zero import Offload, StateRecipe, ZeroPeak, zero_peak
 
 # Fields of a layout that each half of the memory depends on.
 STATE_FIELDS = (
@@ -166,7 +167,7 @@ def training_memory(
         zero_stage: 0 to 3. [-]
         tensor_parallel, pipeline_parallel, context_parallel, expert_parallel: GPUs that split each replica. [GPUs]
         virtual_stages, num_micro_batches: the pipeline's schedule, 1F1B or interleaved.
-        recipe: optimizer recipe, a name of :data:`core.zero.RECIPES`.
+        recipe: optimizer recipe, a name that :func:`core.lora.named_recipe` knows.
         offload: as in :func:`core.zero.zero_memory`.
         recompute: as in :func:`core.stage_activations.stage_activation_bytes`.
         options: seq_len, micro_batch_size, sequence_parallel, fused_attention; numbers may be arrays.
@@ -230,15 +231,15 @@ def state_parts(
     Returns:
         weights, gradients, optimizer, what passes through in the backward pass, what the optimizer step adds.
     """
-    params = stage_params(model, pipeline_parallel, virtual_stages)
+    params, states = stage_params(model, pipeline_parallel, virtual_stages), named_recipe(model, recipe)
     ranks, stage = (np.asarray(value)[..., None] for value in (data_parallel, zero_stage))
     replicas = ranks * context_parallel
-    dense = _states(params.dense, params.largest_unit, tensor_parallel, replicas, stage, recipe, offload)
+    dense = _states(params.dense, params.largest_unit, tensor_parallel, replicas, stage, states, offload)
     if not params.experts.any():
         return dense
     divides("expert_parallel", expert_parallel, "data_parallel * context_parallel", replicas)
     split, copies = tensor_parallel * expert_parallel, replicas // expert_parallel
-    experts = _states(params.experts, params.largest_expert_unit, split, copies, stage, recipe, offload)
+    experts = _states(params.experts, params.largest_expert_unit, split, copies, stage, states, offload)
     return tuple(of_dense + of_experts for of_dense, of_experts in zip(dense, experts, strict=True))
 
 
@@ -290,7 +291,7 @@ def _states(
     split: int,
     ranks: ArrayLike,
     stage: ArrayLike,
-    recipe: str,
+    recipe: StateRecipe,
     offload: Offload,
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Weights, gradients, optimizer, what passes through in the backward pass, and what the optimizer step adds."""

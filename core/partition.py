@@ -13,6 +13,7 @@ from core.activations import RECOMPUTES, Recompute
 from core.checks import Floats
 from core.collectives import zero_traffic
 from core.constraints import feasible
+from core.lora import named_recipe
 from core.memory import (
     ACTIVATION_FIELDS,
     STATE_FIELDS,
@@ -204,7 +205,7 @@ def traffic_by_stage(scenario: TrainingScenario, data_parallel: ArrayLike, zero_
             np.where(some, share, 1.0),
             copies,
             stage=level,
-            optimizer=scenario.recipe,
+            optimizer=named_recipe(scenario.model, scenario.recipe),
             accumulation_steps=scenario.num_micro_batches,
         )
         total = total + sent.total_bytes * some

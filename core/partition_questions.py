@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.lora import named_recipe
 from core.memory import training_memory
 from core.params import count_params
 from core.prediction import Slip
@@ -30,8 +31,10 @@ def zero_one_share(scenario: TrainingScenario) -> ShareQuestion:
     """Most people name the limit for many GPUs; with eight, each still holds an eighth of the optimizer's states."""
     params = float(count_params(scenario.model).total)
 
+    recipe = named_recipe(scenario.model, scenario.recipe)
+
     def left(ranks: int, stage: int) -> float:
-        return float(zero_memory(params, ranks, stage=stage, optimizer=scenario.recipe).total_bytes)
+        return float(zero_memory(params, ranks, stage=stage, optimizer=recipe).total_bytes)
 
     copy = left(RANKS, 0)
     slips = (

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from core.display import show_bytes, show_count, show_difference
+from core.lora import named_recipe
 from core.params import count_params
 from core.partition import Headline, PartitionSweep, headline_of
 from core.partition_questions import LargestQuestion, ShareQuestion
 from core.scenario import TrainingScenario
-from core.zero import RECIPES, largest_model
+from core.zero import largest_model
 
 
 def limit_numbers(scenario: TrainingScenario, unit: str) -> dict[str, str]:
     """What the section "Limit" quotes: the model, the GPU and the recipe, but no result of sharding."""
     hbm = float(scenario.accelerator.hbm_bytes)
-    recipe = RECIPES[scenario.recipe]
+    recipe = named_recipe(scenario.model, scenario.recipe)
     params = count_params(scenario.model).total
     return {
         "bytes_per_param": f"{recipe.total_bytes:.4g}",
         "hbm": show_bytes(hbm, unit),
-        "largest_copy": show_count(float(largest_model(hbm, 1, stage=0, optimizer=scenario.recipe))),
+        "largest_copy": show_count(float(largest_model(hbm, 1, stage=0, optimizer=recipe))),
         "model": scenario.model.name,
         "params": show_count(params),
         "states": show_bytes(recipe.total_bytes * params, unit),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from core.lora import named_recipe
 from core.memory import TrainingMemory, stage_params
 from core.memory_working import fullest_stage
 from core.parallelism import layer_stages
@@ -25,7 +26,10 @@ def state_workings(scenario: TrainingScenario) -> list[Working]:
     fullest, memory = fullest_stage(scenario)
     ranks = scenario.data_parallel * scenario.context_parallel
     busiest = int(np.argmax(traffic_by_stage(scenario, scenario.data_parallel, scenario.zero_stage)))
-    sharding: dict[str, Any] = {"stage": scenario.zero_stage, "optimizer": scenario.recipe}
+    sharding: dict[str, Any] = {
+        "stage": scenario.zero_stage,
+        "optimizer": named_recipe(scenario.model, scenario.recipe),
+    }
 
     def states(params: float, copies: int) -> Working:
         return zero_working(params, copies, **sharding, offload=scenario.offload)

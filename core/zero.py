@@ -27,6 +27,7 @@ class StateRecipe:
     step_bytes: float  # held only during the step: an fp32 copy of 16-bit gradients, for a fp32 master
     source: str
     host_gradient_bytes: float = 4.0  # a CPU optimizer steps on fp32 gradients
+    updated_weight_bytes: float | None = None  # of the weights, what a step changes; None: all, frozen bases: the rest
 
     @property
     def total_bytes(self) -> float:

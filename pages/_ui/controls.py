@@ -23,6 +23,8 @@ OPTION_WORDS: Mapping[str, Mapping[object, str]] = {
         "adam-bf16": "Adam, all bf16 (8 B)",
         "adam-fp32": "Adam, all fp32 (16 B)",
         "sgd-momentum": "SGD with momentum (12 B)",
+        "lora": "LoRA, bf16 base",
+        "qlora": "QLoRA, 4-bit base",
     },
     "offload": {"none": "none", "optimizer": "optimizer", "optimizer+parameters": "optimizer and parameters"},
     "zero_stage": {

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from core.collectives import zero_traffic
 from core.dtypes import DTYPES
-from core.lora import ALL_LINEAR, lora_memory, lora_params
-from core.model_spec import Attention, LatentAttention, Layer, Mlp, ModelSpec, Moe, StateSpace
+from core.lora import ALL_LINEAR, RANK, lora_memory, lora_params, named_recipe
+from core.model_spec import Attention, LatentAttention, Layer, Mlp, ModelSpec, Moe, StateSpace, load_models
 from core.units import GB
+from core.zero import RECIPES, zero_memory
 
 
 def model(layer, num_layers, hidden_size):
@@ -112,3 +114,40 @@ def test_embedding_and_head_stay_16_bit_in_qlora():
     assert memory.base_bytes == pytest.approx(7e9 * DTYPES["nf4"].bytes_per_element + 2e9)
     with pytest.raises(ValueError, match="unquantized_params is more than base_params"):
         lora_memory(8e9, 40e6, base_dtype="nf4", unquantized_params=np.array([1e9, 9e9]))
+
+
+LLAMA_8B = "meta-llama/Llama-3.1-8B"
+PARAMS_8B = 8_030_261_248
+
+
+@pytest.mark.parametrize("name", ["lora", "qlora"])
+def test_as_a_recipe_it_gives_what_base_and_adapters_give_apart(name):
+    model = load_models()[LLAMA_8B]
+    trained = lora_params(model, RANK, (ALL_LINEAR,))
+    outside_layers = 2 * 128_256 * 4096 + 4096  # embedding, head, final norm
+    apart = lora_memory(
+        PARAMS_8B,
+        trained,
+        64,
+        stage=3,
+        base_dtype={"lora": "bf16", "qlora": "nf4"}[name],
+        unquantized_params=outside_layers,
+    )
+    together = zero_memory(PARAMS_8B, 64, stage=3, optimizer=named_recipe(model, name))
+    assert together.total_bytes == pytest.approx(apart.total_bytes)
+
+
+def test_a_frozen_base_is_not_sent_after_the_step():
+    recipe = named_recipe(load_models()[LLAMA_8B], "lora")
+    for stage in (1, 2):
+        sent = zero_traffic(PARAMS_8B, 8, stage=stage, optimizer=recipe)
+        # 41,943,040 trained parameters, as PEFT prints for rank 16 on all linear layers; 2 bytes each, over a ring of 8
+        assert sent.weight_bytes == pytest.approx(2 * 41_943_040 * 7 / 8)
+    assert zero_traffic(PARAMS_8B, 8, stage=3, optimizer=recipe).weight_bytes > 2 * 2 * PARAMS_8B * 7 / 8
+
+
+def test_other_names_are_those_of_the_zero_table():
+    model = load_models()[LLAMA_8B]
+    assert named_recipe(model, "adam") is RECIPES["adam"]
+    with pytest.raises(ValueError, match="dora"):
+        named_recipe(model, "dora")

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from core.activations import RECOMPUTES as ACTIVATION_RECOMPUTES
 from core.hardware import load_accelerators, load_links
+from core.lora import ADAPTERS
 from core.model_spec import load_models
 from core.scenario import (
     FIELDS,
@@ -252,7 +253,7 @@ def test_gpus_are_the_product_of_the_degrees_that_split_data_and_layers():
 
 # The scenario lies below the formulas and repeats their names; here they are held together.
 def test_the_choices_are_those_of_the_formulas():
-    assert set(RECIPES) <= set(ZERO_RECIPES)
+    assert set(RECIPES) <= {*ZERO_RECIPES, *ADAPTERS}
     assert OFFLOADS == ZERO_OFFLOADS
     assert RECOMPUTES == ACTIVATION_RECOMPUTES
     stages = FIELDS["zero_stage"]
