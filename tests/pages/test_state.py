@@ -3,10 +3,12 @@
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.model_spec import load_models
 from core.presets import load_presets
-from core.scenario import Scenario, changed, with_model
+from core.scenario import Scenario, changed, field_values, with_model
 from core.scenario_link import default_scenario, to_address
 from pages._ui import state
 
@@ -184,6 +186,37 @@ def test_a_broken_link_does_not_haunt_later_changes(session):
     visit("partition")
     assert state.change(data_parallel=8)
     assert fields_refused() == []
+
+
+# Sixteen expert ranks wait for two context ranks, which wait for a length that can be cut in two.
+def test_a_waiting_value_lets_another_in(session):
+    deepseek, _ = with_model(changed(START, data_parallel=8, seq_len=4097), load_models()["deepseek-ai/DeepSeek-V3"])
+    state.replace(deepseek)
+    for field, value in {"expert_parallel": 16, "context_parallel": 2, "tensor_parallel": 7}.items():
+        assert not state.change(**{field: value})
+    assert state.change(seq_len=4096)
+    assert fields_refused() == ["tensor_parallel"]
+    assert state.current().training.expert_parallel == 16
+
+
+DEGREES = ["tensor_parallel", "pipeline_parallel", "virtual_stages", "context_parallel", "expert_parallel"]
+CHANGES = st.tuples(st.sampled_from(DEGREES), st.integers(-1, 64)) | st.sampled_from(
+    [("sequence_parallel", True), ("sequence_parallel", False), ("seq_len", 4096), ("seq_len", 4097)]
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(CHANGES, max_size=8))
+def test_whatever_is_asked_for_is_shown_or_waits_with_a_sentence(changes):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(state, "st", SimpleNamespace(session_state={}, query_params=Query()))
+        for field, value in changes:
+            taken = state.change(**{field: value})
+            assert taken == (field not in state.refusals())
+        shown = field_values(state.current())
+        waiting = {field: problem.value for field, problem in state.refusals().items()}
+        assert {field: value for field, value in dict(changes).items() if shown[field] != value} == waiting
+        assert all(problem.sentence.endswith(".") for problem in state.refusals().values())
 
 
 def test_refusals_do_not_pile_up(session):
