@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.checks import Floats, whole
+from core.checks import Floats, not_negative, one_of, positive, whole
+
+SCHEDULES = ("gpipe", "1f1b", "interleaved", "zb-h1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,54 @@ def pipeline_bubble(stages: ArrayLike, micro_batches: ArrayLike, *, virtual_stag
         whole("stages", stages), whole("micro_batches", micro_batches), whole("virtual_stages", virtual_stages)
     )
     return PipelineBubble(of_ideal=(p - 1) / (v * m), of_total=(p - 1) / (v * m + p - 1))
+
+
+def schedule_bubble(
+    kind: str,
+    stages: ArrayLike,
+    micro_batches: ArrayLike,
+    *,
+    virtual_stages: ArrayLike = 1,
+    forward: ArrayLike = 1.0,
+    backward: ArrayLike = 2.0,
+    weight_part: ArrayLike = 1.0,
+) -> PipelineBubble:
+    """Idle share of a pipeline by its schedule, for equal stages and no time for sending.
+
+    Args:
+        kind: one of :data:`SCHEDULES`. GPipe and 1F1B wait equally long; 1F1B keeps fewer activations.
+        stages: p. [stages]
+        micro_batches: m. [micro-batches]
+        virtual_stages: chunks of layers a stage holds, v; used by "interleaved" alone. [chunks]
+        forward: time of one micro-batch's forward pass on one stage. [any unit of time]
+        backward: of its backward pass, both gradients. [the same]
+        weight_part: of the weights' gradient in it, which "zb-h1" puts off into the bubble. [the same]
+
+    Returns:
+        idle time (p - 1) (f + b), over v when interleaved; zero-bubble H1 (p - 1) (f + b - 2 w), a third of the others
+        when the three passes are equally long; with fewer micro-batches than stages only min(p, m) - 1 of the w fit
+        into the second half of it.
+
+    Sources: Huang et al. 2019, arXiv:1811.06965 (GPipe); Narayanan et al. 2021, arXiv:2104.04473, section 2.2;
+    Qi et al. 2024, arXiv:2401.10241, table 1: (p - 1) (T_F + T_B - T_W) with T_B the input's gradient alone.
+    """
+    p, m, v, f, b, w = np.broadcast_arrays(
+        whole("stages", stages),
+        whole("micro_batches", micro_batches),
+        whole("virtual_stages", virtual_stages),
+        positive("forward", forward),
+        positive("backward", backward),
+        not_negative("weight_part", weight_part),
+    )
+    if np.any(w > b):
+        raise ValueError("weight_part is a part of backward, so it must not be longer")
+    idle = (p - 1) * (f + b)
+    if one_of("kind", kind, SCHEDULES) == "interleaved":
+        idle = idle / v
+    elif kind == "zb-h1":
+        idle = (p - 1) * (f + b - w) - (np.minimum(p, m) - 1) * w
+    ideal = m * (f + b)
+    return PipelineBubble(of_ideal=np.asarray(idle / ideal), of_total=np.asarray(idle / (ideal + idle)))
 
 
 def stage_layers(num_layers: int, pipeline_parallel: int) -> NDArray[np.int64]:
