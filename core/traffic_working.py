@@ -30,11 +30,15 @@ def traffic_working(
     )
     traffic = zero_traffic(psi, n, stage=level, optimizer=recipe, accumulation_steps=m)
     wide, narrow = recipe.gradient_bytes, recipe.weight_bytes
+    updated = narrow if recipe.updated_weight_bytes is None else recipe.updated_weight_bytes
     # label, passes over the parameters, as a symbol, bytes an element
     parts: list[tuple[str, float, str, float]] = {
         0: [("gradients, all-reduce", 2.0, "2", wide)],
-        1: [("gradients, reduce-scatter", 1.0, "", wide), ("weights, all-gather", 1.0, "", narrow)],
-        2: [("gradients, reduce-scatter each micro-batch", m, "m", wide), ("weights, all-gather", 1.0, "", narrow)],
+        1: [("gradients, reduce-scatter", 1.0, "", wide), ("updated weights, all-gather", 1.0, "", updated)],
+        2: [
+            ("gradients, reduce-scatter each micro-batch", m, "m", wide),
+            ("updated weights, all-gather", 1.0, "", updated),
+        ],
         3: [
             ("weights, all-gather forward and backward, each micro-batch", 2 * m, "2 m", narrow),
             ("gradients, reduce-scatter each micro-batch", m, "m", wide),
@@ -48,7 +52,9 @@ def traffic_working(
 
     return Working(
         name=f"Data-parallel traffic of one GPU and step, ZeRO stage {int(level)}",
-        formula=" + ".join(f"{symbol} {number(size)} Ψ (N - 1) / N".lstrip() for _, _, symbol, size in parts),
+        formula=" + ".join(
+            (f"{symbol} × " if symbol else "") + f"{number(size)} Ψ (N - 1) / N" for _, _, symbol, size in parts
+        ),
         terms=tuple(term(label, passes, size) for label, passes, _, size in parts),
         value=float(traffic.total_bytes),
         unit="bytes",

@@ -29,6 +29,8 @@ SCENARIOS = {name: preset.scenario() for name, preset in load_presets().items()}
     "experts": on("openai/gpt-oss-120b", expert_parallel=8, tensor_parallel=2, sequence_parallel=True, zero_stage=2),
     "hybrid": on("nvidia/Nemotron-H-56B-Base-8K", tensor_parallel=8, recompute="selective", fused_attention=False),
     "offloaded": on("meta-llama/Llama-3.1-8B", offload="optimizer", recipe="adam-8bit", micro_batch_size=4),
+    "adapters": on("meta-llama/Llama-3.1-70B", recipe="lora", tensor_parallel=8, zero_stage=2),
+    "adapters on 4 bits": on("meta-llama/Llama-3.1-70B", recipe="qlora", data_parallel=1, zero_stage=0),
     "all in host memory": on("meta-llama/Llama-3.1-8B", offload="optimizer+parameters"),
     "expert split and stages": on(
         "deepseek-ai/DeepSeek-V3",
