@@ -82,6 +82,6 @@ def refusal(sentence: str) -> None:
 
 def _commit(field: str, key: str) -> None:
     value = st.session_state[key]
-    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+    if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
         value = int(value)
     state.change(**{field: value})

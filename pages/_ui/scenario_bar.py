@@ -46,8 +46,8 @@ def scenario_bar(fields: Collection[str] = ()) -> DeltaGenerator:
         share_dialog.show()
     for note in state.take_notes():
         st.info(plain(note), icon=":material/info:")
-    for problem in state.link_refusals():
-        refusal(f"This address was not opened. {problem.sentence}")
+    if problems := state.link_refusals():
+        refusal(" ".join(["This address was not opened.", *(problem.sentence for problem in problems)]))
     for field, problem in state.refusals().items():
         if field not in fields:
             refusal(problem.sentence)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.constraints import Problem
 from core.scenario import Scenario, ScenarioError, changed, field_values
@@ -102,17 +103,23 @@ def take_notes() -> list[str]:
     return notes
 
 
-def open_address(page: str) -> None:
-    """Read the scenario from the address when somebody other than this app changed it.
+def carry_address() -> None:
+    """Put the scenario back into the address when the reader has moved to another page, which drops it.
 
-    Moving to another page clears the address, which is no wish for another scenario; the same page with another address
-    (a link, an edit, Back) is one.
+    Before ``st.navigation`` names the new page: later it would be a second step of the browser's history, and Back
+    would land on a page without its scenario.
     """
+    before, here = st.session_state.get(_PAGE), _page()
+    st.session_state[_PAGE] = here
+    if before not in (None, here) and not _in_address():
+        write_address()
+
+
+def open_address() -> None:
+    """Read the scenario from the address when somebody other than this app changed it: a link, an edit, Back."""
     found = _in_address()
-    same_page = st.session_state.get(_PAGE) == page
-    st.session_state[_PAGE] = page
     seen, _ = st.session_state.get(_ADDRESS, ({}, None))
-    if found == seen or (not found and not same_page):
+    if found == seen:
         return
     try:
         replace(from_address(found))
@@ -124,7 +131,8 @@ def open_address(page: str) -> None:
 def write_address() -> None:
     """Put the scenario into the address, unless what stands there was written or read for it.
 
-    An address is never tidied up: each write is a step of the browser's history, and Back would lead into it for good.
+    An address that came from outside is not tidied up: that would be a step of the browser's history, and the first
+    press of Back would lead nowhere.
     """
     found, scenario = _in_address(), current()
     seen, stands_for = st.session_state.get(_ADDRESS, ({}, None))
@@ -132,15 +140,26 @@ def write_address() -> None:
         return
     address, _ = _address_of(scenario)
     st.session_state[_ADDRESS] = (address, scenario)
-    if found != address:
-        others = {key: st.query_params[key] for key in st.query_params if key not in ADDRESS_KEYS}
-        st.query_params.from_dict(others | address)
+    _show(address)
 
 
 def address_problem() -> str | None:
     """Why the scenario is not in the address, if it is too large for one."""
     _, sentence = _address_of(current())
     return sentence
+
+
+def _page() -> str:
+    """Which page this run is for; ``st.navigation`` has not been called yet."""
+    context = get_script_run_ctx()
+    return context.page_script_hash if context else ""
+
+
+def _show(address: Mapping[str, str]) -> None:
+    """Write our part of the address, leaving the rest as it is."""
+    if _in_address() != address:
+        others = {key: st.query_params[key] for key in st.query_params if key not in ADDRESS_KEYS}
+        st.query_params.from_dict(others | address)
 
 
 def _in_address() -> dict[str, str]:

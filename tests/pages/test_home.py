@@ -20,6 +20,9 @@ TRUTH_BYTES = 2 * 80 * 8 * 128 * 2 * 32 * 4096
 ANSWERS = ("42.9", "42,94", "40 GiB", "40.0 GiB", "327,680", str(TRUTH_BYTES), "weights 141 GB")
 
 
+PAGE_TITLES = {"partition": "Partition until it fits"}
+
+
 def sent(at: AppTest) -> str:
     """Everything that the browser was sent, as text."""
     return "\n".join(str(proto) for node in at._tree if (proto := getattr(node, "proto", None)) is not None)
@@ -114,7 +117,7 @@ def test_a_preset_sets_the_scenario_and_opens_its_page(open_page: OpenPage, pres
     button(at, preset.title).click().run()
     assert not at.exception
     assert at.session_state["state.scenario"] == preset.scenario()
-    assert at.session_state["state.page"] == preset.page
+    assert PAGE_TITLES[preset.page] in [title.value for title in at.title]
 
 
 def test_home_names_a_scenario_that_is_not_the_default(open_page: OpenPage):

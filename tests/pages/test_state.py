@@ -24,17 +24,19 @@ class Query(dict):
 @pytest.fixture
 def session(monkeypatch):
     """A session of its own, without a server."""
-    fake = SimpleNamespace(session_state={}, query_params=Query())
+    fake = SimpleNamespace(session_state={}, query_params=Query(), page="partition")
     monkeypatch.setattr(state, "st", fake)
+    monkeypatch.setattr(state, "_page", lambda: fake.page)
     return fake
 
 
 START = default_scenario()
 
 
-def visit(page):
+def visit():
     """What a page run does with the address."""
-    state.open_address(page)
+    state.carry_address()
+    state.open_address()
     shown = state.current()
     state.write_address()
     return shown
@@ -45,23 +47,23 @@ def fields_refused():
 
 
 def test_a_first_visit_starts_with_the_start_scenario_and_an_empty_address(session):
-    assert visit("partition") == START
+    assert visit() == START
     assert session.query_params == {}
 
 
 def test_a_link_opens_its_scenario(session):
     session.query_params.update({"dp": "8", "tp": "8", "utm_source": "mail"})
-    assert visit("partition") == changed(START, data_parallel=8, tensor_parallel=8)
+    assert visit() == changed(START, data_parallel=8, tensor_parallel=8)
     assert session.query_params == {"dp": "8", "tp": "8", "utm_source": "mail"}
 
 
 def test_an_address_that_cannot_be_read_keeps_the_last_good_scenario(session):
     session.query_params.update({"dp": "8"})
-    visit("partition")
+    visit()
     session.query_params.update({"tp": "7"})
-    assert visit("partition") == changed(START, data_parallel=8)
+    assert visit() == changed(START, data_parallel=8)
     assert fields_refused() == ["tensor_parallel"]
-    assert visit("partition") == changed(START, data_parallel=8)
+    assert visit() == changed(START, data_parallel=8)
     assert fields_refused() == ["tensor_parallel"]  # still said on the next run
 
 
@@ -70,49 +72,53 @@ def test_an_address_that_cannot_be_read_keeps_the_last_good_scenario(session):
 def test_an_address_is_left_as_it_came_until_something_is_changed(session, query):
     session.query_params.update(query)
     for _ in range(2):
-        visit("partition")
+        visit()
         assert session.query_params == query
     state.change(data_parallel=16)
-    visit("partition")
+    visit()
     assert session.query_params == {"dp": "16"}
 
 
 @pytest.mark.parametrize("text", ["1.broken", "llama-9000", "1." + "A" * 500])
 def test_a_broken_first_link_shows_the_start_scenario_and_says_why(session, text):
     session.query_params["model"] = text
-    assert visit("partition") == START
+    assert visit() == START
     assert fields_refused() == ["model"]
 
 
 def test_the_same_page_with_another_address_takes_it(session):
     session.query_params["dp"] = "8"
-    visit("partition")
+    visit()
     session.query_params["dp"] = "16"  # Back, or typed over
-    assert visit("partition").training.data_parallel == 16
+    assert visit().training.data_parallel == 16
     session.query_params.clear()
-    assert visit("partition") == START
+    assert visit() == START
 
 
-def test_moving_to_another_page_clears_the_address_but_keeps_the_scenario(session):
+def test_moving_to_another_page_carries_the_address_along(session):
     session.query_params["dp"] = "8"
-    visit("partition")
+    visit()
+    session.page = "home"
     session.query_params.clear()  # st.navigation drops the query on a page switch
-    assert visit("home").training.data_parallel == 8
-    assert session.query_params == {"dp": "8"}
+    state.carry_address()
+    assert session.query_params == {"dp": "8"}  # before the page is named: one step of the browser's history
+    assert visit().training.data_parallel == 8
 
 
 def test_a_link_to_another_page_is_taken(session):
-    visit("home")
+    session.page = "home"
+    visit()
+    session.page = "partition"
     session.query_params["dp"] = "16"
-    assert visit("partition").training.data_parallel == 16
+    assert visit().training.data_parallel == 16
 
 
 def test_what_the_app_wrote_itself_is_not_read_again(session):
-    visit("partition")
+    visit()
     state.change(data_parallel=16)
     written = state.current()
     state.write_address()
-    assert visit("partition") is written
+    assert visit() is written
 
 
 def test_every_preset_is_written_so_that_it_can_be_read(session):
@@ -120,18 +126,18 @@ def test_every_preset_is_written_so_that_it_can_be_read(session):
         state.replace(preset.scenario())
         state.write_address()
         session.session_state.clear()
-        assert visit("partition") == preset.scenario()
+        assert visit() == preset.scenario()
 
 
 def test_a_scenario_too_large_for_an_address_is_kept_and_said(session):
     long_name = START.model.model_copy(update={"id": "custom", "notes": tuple(f"{n**40:x}" for n in range(2, 80))})
     large, _ = with_model(START, long_name)
     state.replace(large)
-    assert visit("partition") == large
+    assert visit() == large
     assert "an address holds at most" in state.address_problem()
-    assert visit("partition") == large
+    assert visit() == large
     state.replace(START)
-    visit("partition")
+    visit()
     assert state.address_problem() is None
 
 
@@ -183,7 +189,7 @@ def test_a_rule_of_two_fields_is_said_beside_the_one_that_was_changed(session):
 
 def test_a_broken_link_does_not_haunt_later_changes(session):
     session.query_params["model"] = "1.broken"
-    visit("partition")
+    visit()
     assert state.change(data_parallel=8)
     assert fields_refused() == []
 
@@ -209,7 +215,7 @@ CHANGES = st.tuples(st.sampled_from(DEGREES), st.integers(-1, 64)) | st.sampled_
 @given(st.lists(CHANGES, max_size=8))
 def test_whatever_is_asked_for_is_shown_or_waits_with_a_sentence(changes):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(state, "st", SimpleNamespace(session_state={}, query_params=Query()))
+        patch.setattr(state, "st", SimpleNamespace(session_state={}, query_params=Query(), page="partition"))
         for field, value in changes:
             taken = state.change(**{field: value})
             assert taken == (field not in state.refusals())
