@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import streamlit as st
 
+from pages._ui.words import inline
+
 T = TypeVar("T")
 
 
@@ -24,7 +26,7 @@ def pin_buttons(topic: str, now: Callable[[], tuple[object, str]]) -> None:
             st.button(
                 "Let go", icon=":material/close:", type="tertiary", key=f"{topic}.unpin", on_click=_unpin, args=(topic,)
             )
-            st.caption(f"Pinned: {st.session_state[f'{topic}.about']}")
+            st.caption(f"Pinned: {inline(st.session_state[f'{topic}.about'])}")
 
 
 def _pin(topic: str, now: Callable[[], tuple[object, str]]) -> None:

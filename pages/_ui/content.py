@@ -7,6 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from string import Template
 
+from pages._ui.words import inline, money_safe
+
 CONTENT = Path(__file__).parents[2] / "content"
 
 
@@ -19,6 +21,12 @@ def sections(topic: str) -> dict[str, str]:
 
 
 def section(topic: str, heading: str, numbers: Mapping[str, str] | None = None) -> str:
-    """One section, with ``${name}`` replaced; a name without a number is an error of ours and raises KeyError."""
+    """One section as safe Markdown, with ``${name}`` replaced by text that shows as it is.
+
+    A name without a number is an error of ours and raises KeyError.
+    """
     text = sections(topic)[heading]
-    return Template(text).substitute(numbers) if numbers is not None else text
+    if numbers is None:
+        return money_safe(text)
+    prose = Template(text.replace("$$", r"\$$"))
+    return prose.substitute({name: inline(number) for name, number in numbers.items()})

@@ -12,7 +12,6 @@ from streamlit.delta_generator import DeltaGenerator
 from pages._ui.content import section
 from pages._ui.predict import READING_WIDTH
 from pages._ui.registry import STEPS
-from pages._ui.words import money_safe
 
 _TABLE_CSS = (Path(__file__).parents[2] / "assets" / "table.css").read_text(encoding="utf-8")
 
@@ -22,7 +21,7 @@ def step_head(number: int, title: str, limit: str) -> None:
     step = STEPS[number - 1]
     st.caption(f"Step {number} of {len(STEPS)} · {step.limit}")
     st.title(title, anchor=False)
-    st.markdown(money_safe(limit), width=READING_WIDTH)
+    st.markdown(limit, width=READING_WIDTH)
 
 
 def fix_table(rows: Sequence[Mapping[str, str]]) -> None:
@@ -34,15 +33,15 @@ def fix_table(rows: Sequence[Mapping[str, str]]) -> None:
 def say_it(place: DeltaGenerator, topic: str, numbers: Mapping[str, str]) -> None:
     """What to say at the whiteboard, with the scenario's own numbers."""
     with place:
-        st.markdown(money_safe(section(topic, "Say it", numbers)), width=READING_WIDTH)
+        st.markdown(section(topic, "Say it", numbers), width=READING_WIDTH)
 
 
 def mistakes(topic: str) -> None:
     """The mistakes to avoid, wrong and right, and the sources."""
     with st.expander("Mistakes, wrong and right", icon=":material/rule:"):
-        st.markdown(money_safe(section(topic, "Mistakes")), width=READING_WIDTH)
+        st.markdown(section(topic, "Mistakes"), width=READING_WIDTH)
     with st.expander("Sources", icon=":material/menu_book:"):
-        st.markdown(money_safe(section(topic, "Sources")), width=READING_WIDTH)
+        st.markdown(section(topic, "Sources"), width=READING_WIDTH)
 
 
 def data_table(place: DeltaGenerator, rows: Sequence[Mapping[str, str]], *, bold: int | None = None) -> None:

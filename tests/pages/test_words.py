@@ -4,7 +4,14 @@ import re
 
 import pytest
 
-from pages._ui.words import money_safe, plain
+from pages._ui.words import inline, money_safe, plain
+
+JOINER = "\u2060"  # keeps Streamlit from replacing what is around it; nobody sees it
+
+
+def as_shown(markdown):
+    """What Markdown makes of escapes alone."""
+    return re.sub(r"\\(.)", r"\1", markdown).replace(JOINER, "")
 
 
 @pytest.mark.parametrize(
@@ -25,11 +32,30 @@ from pages._ui.words import money_safe, plain
 )
 def test_no_sign_of_markdown_is_left_bare(text):
     assert re.search(r"(?<!\\)[*_`\[\]()#<>$:~.!|{}+&-]", plain(text)) is None
-    assert re.sub(r"\\(.)", r"\1", plain(text)) == text
+    assert as_shown(plain(text)) == as_shown(inline(text)) == text
 
 
-def test_lines_are_joined():
-    assert plain("a\n# b") == r"a \# b"
+def test_text_within_a_line_keeps_its_numbers_readable():
+    assert inline("17.6 GB (ZeRO-3)") == "17.6 GB (ZeRO-3)"
+    assert inline("**$5**") == r"\*\*\$5\*\*"
+
+
+# Streamlit replaces these after the escapes are gone: arrows, dashes, icons, links.
+@pytest.mark.parametrize(
+    "text", ["a->b", "a<-b", "a--b", "a>=b", "a<=b", "a~=b", ":material/home:", "www.a.org", "https://a.org", "a@b.org"]
+)
+def test_nothing_is_replaced_by_something_prettier(text):
+    assert JOINER in plain(text)
+    assert as_shown(plain(text)) == text
+
+
+@pytest.mark.parametrize("text", ["a\n# b", "a\r\n# b", "  a\u2028# b", "\ta\v# b\n"])
+def test_text_stands_on_one_line(text):
+    assert plain(text) == r"a \# b"
+
+
+def test_nothing_unseen_turns_the_words_around_it():
+    assert plain("a\u202eb\x00c\u2066d") == "abcd"
 
 
 def test_our_own_markdown_keeps_all_but_dollars():
