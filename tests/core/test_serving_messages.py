@@ -1,0 +1,54 @@
+"""All-reduces of a step against the collective that they are."""
+
+import numpy as np
+import pytest
+
+from core.collective_time import collective_estimate_s
+from core.hardware import load_accelerators, load_links
+from core.model_spec import load_models
+from core.serving_messages import Fabric, fabric_of, messages_s
+from core.serving_work import decode_work
+
+ACCELERATORS, LINKS = load_accelerators(), load_links()
+H100 = ACCELERATORS["h100-sxm"]
+LLAMA = load_models()["meta-llama/Llama-3.1-70B"]
+
+
+def test_a_step_waits_for_161_all_reduces_of_a_70b_model():
+    work = decode_work(LLAMA, 4096, batch=32)
+    one = collective_estimate_s("all_reduce", 32 * 8192 * 2, 8, scale_up=LINKS["nvlink-4"])
+    assert messages_s(work, 8, fabric_of(H100)) == pytest.approx(161 * one, rel=1e-12)
+
+
+def test_one_gpu_waits_for_none():
+    assert list(messages_s(decode_work(LLAMA, 1, batch=[1, 8]), 1, Fabric(None))) == [0, 0]
+
+
+def test_small_messages_cost_latency_and_large_ones_bandwidth():
+    work = decode_work(LLAMA, 1, batch=[1, 2, 4096, 8192])
+    sent = messages_s(work, 8, fabric_of(H100))
+    assert sent[1] / sent[0] < 1.05
+    assert sent[3] / sent[2] > 1.8
+
+
+def test_a_group_beyond_a_node_waits_for_the_network():
+    work = decode_work(LLAMA, 1, batch=64)
+    inside, across = messages_s(work, [8, 16], fabric_of(H100))
+    assert across > 1.3 * inside
+    rack = messages_s(work, [8, 16], fabric_of(ACCELERATORS["gb200"]))  # 72 GPUs on one NVLink
+    assert rack[1] < across
+
+
+def test_the_catalog_knows_each_accelerators_links():
+    assert fabric_of(H100) == Fabric(LINKS["nvlink-4"], LINKS["infiniband-ndr"], 8)
+    assert fabric_of(ACCELERATORS["h100-pcie"]).scale_up == LINKS["pcie-5-x16"]
+    edited = fabric_of(H100.edited(scale_up_bytes_per_s=1e12)).scale_up
+    assert edited is not None
+    assert edited.bytes_per_s == 1e12
+
+
+def test_gpus_without_a_known_link_have_no_known_time():
+    alone = ACCELERATORS["apple-m2-ultra"]
+    sent = messages_s(decode_work(LLAMA, 1), np.array([1, 2]), fabric_of(alone))
+    assert sent[0] == 0
+    assert np.isnan(sent[1])
