@@ -135,7 +135,7 @@ def linear_matrices(mixer: LinearAttention, hidden_size: int, gpus: Floats) -> I
         yield Matrix("decay and gate, narrow", hidden_size, pairs * narrow)
         yield Matrix("decay and gate, wide", narrow, values, pairs, pairs)
     if mixer.conv_kernel:
-        yield Matrix("short convolution", mixer.conv_kernel, 1, mixed, mixed)
+        yield Matrix("short convolution", mixer.conv_kernel, 1, mixed, mixed, "convolution")
     yield Matrix("output projection", values, hidden_size)
 
 
@@ -145,7 +145,7 @@ def state_space_matrices(mixer: StateSpace, hidden_size: int, gpus: Floats) -> I
     inner, groups = heads * mixer.head_dim, heads_per_gpu(mixer.num_groups, gpus)
     convolved = inner + 2 * groups * mixer.state_size
     yield Matrix("input projection", hidden_size, inner + convolved + heads)
-    yield Matrix("short convolution", mixer.conv_kernel, 1, convolved, convolved)
+    yield Matrix("short convolution", mixer.conv_kernel, 1, convolved, convolved, "convolution")
     yield Matrix("output projection", inner, hidden_size)
 
 
@@ -237,4 +237,4 @@ def _named(extras: tuple[tuple[str, int], ...]) -> Iterator[Matrix]:
     """Extras carry a number of weights and no shape; all but norms and scalars are small matrices."""
     for label, params in extras:
         if "norm" not in label and label != "activation":
-            yield Matrix(label, params, 1, kind="other")
+            yield Matrix(label, params, 1, kind="named")

@@ -6,7 +6,7 @@ These FLOPs belong to no weight. Each is for one token of one layer, averaged ov
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -36,6 +36,7 @@ class Mixing:
     label: str
     kind: Literal["attention", "indexer", "state"]
     flops: Floats  # [FLOP per token]
+    score_flops: Floats = field(default_factory=lambda: np.zeros(()))  # of these, what a tiled backward makes again
 
 
 def visible_tokens(seq_len: ArrayLike, view: View, *, limit: int | None = None, chunked: bool = False) -> Floats:
@@ -90,14 +91,12 @@ def mixing(
     match mixer:
         case Attention():
             seen = visible_tokens(seq_len, view, limit=mixer.window, chunked=mixer.window_kind == "chunked")
-            width = mixer.head_dim + mixer.v_head_dim
-            yield Mixing("attention", "attention", 2 * heads_per_gpu(mixer.num_heads, gpus) * width * seen)
+            yield _attention(heads_per_gpu(mixer.num_heads, gpus), mixer.head_dim, mixer.v_head_dim, seen)
         case LatentAttention():
             chosen = mixer.indexer.top_k if mixer.indexer else mixer.shared_top_k
             seen = visible_tokens(seq_len, view, limit=chosen)
-            rope, latent = mixer.qk_rope_head_dim, mixer.kv_lora_rank
-            width = 2 * latent + rope if absorbed else mixer.qk_nope_head_dim + rope + mixer.v_head_dim
-            yield Mixing("attention", "attention", 2 * heads_per_gpu(mixer.num_heads, gpus) * width * seen)
+            keys, values = latent_widths(mixer, absorbed=absorbed)
+            yield _attention(heads_per_gpu(mixer.num_heads, gpus), keys, values, seen)
             if mixer.indexer:
                 yield _choice(mixer.indexer, visible_tokens(seq_len, view))
         case CompressedAttention():
@@ -105,8 +104,8 @@ def mixing(
             if mixer.ratio:
                 top_k = mixer.indexer.top_k if mixer.indexer else None
                 seen = seen + pooled_entries(seq_len, view, ratio=mixer.ratio, limit=top_k)
-            heads = heads_per_gpu(mixer.num_heads, gpus)
-            yield Mixing("attention", "attention", 4 * heads * mixer.head_dim * seen)  # one vector is key and value
+            width = mixer.head_dim  # one vector is key and value
+            yield _attention(heads_per_gpu(mixer.num_heads, gpus), width, width, seen)
             if mixer.indexer:
                 yield _choice(mixer.indexer, pooled_entries(seq_len, view, ratio=mixer.ratio))
         case LinearAttention():
@@ -116,6 +115,18 @@ def mixing(
         case StateSpace():
             state = heads_per_gpu(mixer.num_heads, gpus) * mixer.head_dim * mixer.state_size
             yield Mixing("state space", "state", 2 * 2 * state)
+
+
+def latent_widths(mixer: LatentAttention, *, absorbed: bool) -> tuple[int, int]:
+    """What a query head multiplies for each token: with the key, and with the value. [elements]"""
+    if absorbed:
+        return mixer.kv_lora_rank + mixer.qk_rope_head_dim, mixer.kv_lora_rank
+    return mixer.qk_nope_head_dim + mixer.qk_rope_head_dim, mixer.v_head_dim
+
+
+def _attention(heads: Floats, key_width: int, value_width: int, seen: Floats) -> Mixing:
+    scores = 2 * heads * key_width * seen
+    return Mixing("attention", "attention", scores + 2 * heads * value_width * seen, scores)
 
 
 def _choice(indexer: Indexer, candidates: Floats) -> Mixing:
