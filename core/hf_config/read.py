@@ -25,23 +25,27 @@ def parse_hf_config(text: str) -> ModelSpec:
     Raises:
         ConfigError: too long, no JSON (with line and column), no object, or a config that cannot be read.
     """
-    text = text.removeprefix("\ufeff")  # a byte order mark, as some editors write it
+    check_length(text)
+    try:
+        config = json.loads(text.removeprefix("\ufeff"))  # a byte order mark, as some editors write it
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise ConfigError(f"The text is not JSON: {error.msg} at {where}; paste config.json unchanged") from None
+    except RecursionError:
+        raise ConfigError("The text is nested too deeply; a config.json has three or four levels") from None
+    except ValueError:
+        raise ConfigError("The text holds a number of more than 4,300 digits; a config.json has none") from None
+    return from_hf_config(config)
+
+
+def check_length(text: str) -> None:
+    """Raise ConfigError where a text is far longer than any config.json."""
     size = len(text.encode("utf-8", errors="replace"))
     if size > MAX_BYTES:
         raise ConfigError(
             f"The text has {size / KB:,.0f} kB; a config.json may have {MAX_BYTES / KB:,.0f} kB here. "
             "Paste config.json, not the weights' index or the tokenizer"
         )
-    try:
-        config = json.loads(text)
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise ConfigError(f"The text is not JSON: {error.msg} at {where}; paste config.json unchanged") from None
-    except RecursionError:
-        raise ConfigError("The text is nested too deeply; a config.json has three or four levels") from None
-    except ValueError as error:  # a number of more than 4300 digits
-        raise ConfigError(f"The text holds a number that cannot be read: {error}") from None
-    return from_hf_config(config)
 
 
 def from_hf_config(config: Mapping[str, Any]) -> ModelSpec:

@@ -87,9 +87,12 @@ def _edit(key: str, row: Row, boxes: Mapping[str, tuple[str, float]]) -> tuple[R
     try:
         return row.edited(**changes), ""
     except ValidationError as error:
-        field = str(error.errors()[0]["loc"][-1])
-        label = boxes.get(field, (field, 1.0))[0]
-        return row, _refuse(label, typed.get(field, ""), error.errors()[0]["msg"].lower())
+        fault = error.errors()[0]
+        field = str(fault["loc"][-1])
+        label, scale = boxes.get(field, (field, 1.0))
+        most = fault.get("ctx", {}).get("le")
+        rule = f"at most {digits(units.in_units(most, scale))}" if most else "a number above zero"
+        return row, _refuse(label, typed.get(field, ""), f"it must be {rule}")
 
 
 def _refuse(label: str, text: str, rule: str) -> str:

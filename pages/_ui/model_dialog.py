@@ -9,7 +9,7 @@ import streamlit as st
 from numpy.typing import ArrayLike
 
 from core.display import show_bytes, show_count
-from core.hf_config import ConfigError, parse_hf_config
+from core.hf_config import ConfigError, check_length, parse_hf_config
 from core.kv_cache import kv_bytes, kv_parts, state_bytes
 from core.model_catalog import load_catalog_rows
 from core.model_spec import ModelSpec, load_models
@@ -21,12 +21,12 @@ from pages._ui.step_page import data_table
 from pages._ui.words import plain
 
 TOKENS = (1, 32_768)
-_PICK, _TEXT = "model.pick", "model.text"
+_PICK, _TEXT, _UPLOADS, _TOO_LONG = "model.pick", "model.text", "model.uploads", "model.too_long"
 
 
 def forget() -> None:
     """Start from an empty box the next time the dialog opens."""
-    st.session_state.pop(_TEXT, None)
+    st.session_state[_TEXT] = ""
 
 
 @st.dialog("Model", width="medium")
@@ -44,10 +44,14 @@ def show() -> None:
             _take(models[picked])
         st.button("Edit its config by hand", key="model.edit", on_click=_edit, args=(picked,))
     st.markdown("**Or bring your own.** Paste the `config.json` of a Hugging Face repository, or upload it.")
-    uploaded = st.file_uploader("Upload config.json", type=["json", "txt"], key="model.file")
+    # A new key after each upload: the file goes into the box, and what stands in the box is what counts.
+    file = f"model.file.{st.session_state.setdefault(_UPLOADS, 0)}"
+    st.file_uploader("Upload config.json", type=["json", "txt"], key=file, on_change=_upload, args=(file,))
     st.text_area("config.json", key=_TEXT, height=150, placeholder='{"model_type": "llama", "hidden_size": 4096, ...}')
-    text = uploaded.getvalue().decode("utf-8", errors="replace") if uploaded else st.session_state[_TEXT]
-    if not text or not text.strip():
+    if too_long := st.session_state.pop(_TOO_LONG, None):
+        refusal(too_long)
+    text = st.session_state[_TEXT]
+    if not text.strip():
         return
     try:
         model = parse_hf_config(text)
@@ -89,6 +93,20 @@ def _take(model: ModelSpec) -> None:
     scenario, said = with_model(state.current(), model)
     state.replace(scenario, *said)
     st.rerun()
+
+
+def _upload(key: str) -> None:
+    file = st.session_state[key]
+    if file is None:
+        return
+    st.session_state[_UPLOADS] += 1
+    text = file.getvalue().decode("utf-8", errors="replace")
+    try:
+        check_length(text)
+    except ConfigError as error:
+        st.session_state[_TEXT], st.session_state[_TOO_LONG] = "", str(error)
+    else:
+        st.session_state[_TEXT] = text
 
 
 def _edit(model_id: str) -> None:

@@ -26,7 +26,7 @@ from tests.configs import CONFIGS, LLAMA, llama, real, refusal
         ('"llama"', "not an object"),
         ("[" * 100_000, "nested too deeply"),
         ('{"a":' * 100_000 + "1" + "}" * 100_000, "nested too deeply"),
-        ('{"hidden_size": ' + "9" * 5000 + "}", "cannot be read"),
+        ('{"hidden_size": ' + "9" * 5000 + "}", "a number of more than 4,300 digits"),
         ('{"a": "' + "x" * 5_000_000 + '"}', "5,000 kB"),
         ("{}", "is missing"),
     ],
