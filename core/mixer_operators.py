@@ -8,7 +8,7 @@ import numpy as np
 
 from core.attention_io import BACKWARD_PASSES, FORWARD_PASSES
 from core.checks import Floats
-from core.kv_layers import heads_per_gpu
+from core.kv_layers import growing_cache, heads_per_gpu
 from core.mixer_params import mixer_label
 from core.model_spec import (
     Attention,
@@ -41,15 +41,11 @@ def mixing_operators(mixer: Mixer, count: int, work: Work, *, absorbed: bool) ->
 
 def cached_elements(mixer: SoftmaxMixer, gpus: Floats, *, absorbed: bool) -> Floats:
     """Elements that attention reads for each token or entry that a query sees. [elements]"""
-    match mixer:
-        case Attention():  # where an earlier layer's cache is shared, it is read all the same
-            return heads_per_gpu(mixer.num_kv_heads, gpus) * (mixer.head_dim + mixer.v_head_dim)
-        case LatentAttention() if absorbed:
-            return np.full_like(gpus, mixer.kv_lora_rank + mixer.qk_rope_head_dim)
-        case LatentAttention():
-            return heads_per_gpu(mixer.num_heads, gpus) * sum(latent_widths(mixer, absorbed=False))
-        case CompressedAttention():
-            return np.full_like(gpus, mixer.head_dim)
+    shares = isinstance(mixer, Attention) and mixer.shares_kv  # an earlier layer's cache is read all the same
+    owner = mixer.model_copy(update={"shares_kv": False}) if shares else mixer
+    cache = growing_cache(owner, gpus, expanded=not absorbed)
+    assert cache is not None, f"{mixer.kind} keeps keys and values"
+    return cache.elements
 
 
 def seen_entries(mixer: SoftmaxMixer, seq_len: Floats) -> Floats:

@@ -19,6 +19,7 @@ from core.matrices import Matrix, Size, layer_matrices, outer_matrices
 from core.mixer_operators import mixing_operators
 from core.model_spec import LatentAttention, Layer, ModelSpec, Moe
 from core.params import count_params, params_of_layer
+from core.serving_weights import experts_hit_share
 from core.vector_operators import (
     embedding,
     head_elementwise,
@@ -69,7 +70,7 @@ def layer_operators(layer: Layer, count: int, model: ModelSpec, work: Work) -> I
     hit: Size = 1.0  # share of the stored experts that are read, chosen by tokens of all GPUs that share them
     if isinstance(layer.mlp, Moe):
         experts, chosen = layer.mlp.num_experts, layer.mlp.top_k
-        hit = distinct_experts(experts, chosen, work.tokens * work.expert_parallel) / experts
+        hit = experts_hit_share(chosen, experts, work.tokens * work.expert_parallel)
     for matrix in layer_matrices(
         layer,
         model,
@@ -86,15 +87,6 @@ def layer_operators(layer: Layer, count: int, model: ModelSpec, work: Work) -> I
 def time_floor_s(operators: Iterable[Operator], accelerator: Accelerator, dtype: str) -> Floats:
     """The pass at the roofline: each operator after the other, each as fast as its limit allows. [s]"""
     return np.asarray(sum((operator.time_floor_s(accelerator, dtype) for operator in operators), np.zeros(())))
-
-
-def distinct_experts(experts: ArrayLike, top_k: ArrayLike, tokens: ArrayLike) -> Floats:
-    """Experts that at least one of ``tokens`` chose, on average: E (1 - (1 - k / E)^tokens). [experts]
-
-    Assumes that each token chooses evenly and independently.
-    """
-    total = np.asarray(experts, dtype=np.float64)
-    return np.asarray(total * (1 - (1 - np.asarray(top_k) / total) ** np.asarray(tokens, dtype=np.float64)))
 
 
 def _matmul(matrix: Matrix, count: int, model: ModelSpec, work: Work, hit: Size = 1.0) -> Operator:

@@ -6,7 +6,7 @@ These FLOPs belong to no weight. Each is for one token of one layer, averaged ov
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -35,8 +35,19 @@ class Mixing:
 
     label: str
     kind: Literal["attention", "indexer", "state"]
-    flops: Floats  # [FLOP per token]
-    score_flops: Floats = field(default_factory=lambda: np.zeros(()))  # of these, what a tiled backward makes again
+    heads: Floats
+    widths: tuple[int, ...]  # of the vectors that a head multiplies: with a key and a value, or with a row of the state
+    rows: Floats | int  # how often: tokens or entries seen, or rows of the state
+
+    @property
+    def flops(self) -> Floats:
+        """A multiplication and an addition for each element. [FLOP per token]"""
+        return 2 * self.heads * sum(self.widths) * self.rows
+
+    @property
+    def score_flops(self) -> Floats:
+        """Of attention, the products with keys, which a tiled backward pass makes again. [FLOP per token]"""
+        return 2 * self.heads * self.widths[0] * self.rows
 
 
 def visible_tokens(seq_len: ArrayLike, view: View, *, limit: int | None = None, chunked: bool = False) -> Floats:
@@ -91,12 +102,13 @@ def mixing(
     match mixer:
         case Attention():
             seen = visible_tokens(seq_len, view, limit=mixer.window, chunked=mixer.window_kind == "chunked")
-            yield _attention(heads_per_gpu(mixer.num_heads, gpus), mixer.head_dim, mixer.v_head_dim, seen)
+            heads = heads_per_gpu(mixer.num_heads, gpus)
+            yield Mixing("attention", "attention", heads, (mixer.head_dim, mixer.v_head_dim), seen)
         case LatentAttention():
             chosen = mixer.indexer.top_k if mixer.indexer else mixer.shared_top_k
             seen = visible_tokens(seq_len, view, limit=chosen)
-            keys, values = latent_widths(mixer, absorbed=absorbed)
-            yield _attention(heads_per_gpu(mixer.num_heads, gpus), keys, values, seen)
+            widths = latent_widths(mixer, absorbed=absorbed)
+            yield Mixing("attention", "attention", heads_per_gpu(mixer.num_heads, gpus), widths, seen)
             if mixer.indexer:
                 yield _choice(mixer.indexer, visible_tokens(seq_len, view))
         case CompressedAttention():
@@ -104,17 +116,18 @@ def mixing(
             if mixer.ratio:
                 top_k = mixer.indexer.top_k if mixer.indexer else None
                 seen = seen + pooled_entries(seq_len, view, ratio=mixer.ratio, limit=top_k)
-            width = mixer.head_dim  # one vector is key and value
-            yield _attention(heads_per_gpu(mixer.num_heads, gpus), width, width, seen)
+            widths = (mixer.head_dim, mixer.head_dim)  # one vector is key and value
+            yield Mixing("attention", "attention", heads_per_gpu(mixer.num_heads, gpus), widths, seen)
             if mixer.indexer:
                 yield _choice(mixer.indexer, pooled_entries(seq_len, view, ratio=mixer.ratio))
         case LinearAttention():
-            passes = 2 if mixer.rule == "lightning" else 3
-            state = heads_per_gpu(mixer.num_value_heads, gpus) * mixer.value_head_dim * mixer.key_head_dim
-            yield Mixing("linear attention", "state", 2 * passes * state)
+            products = 2 if mixer.rule == "lightning" else 3
+            rows = (mixer.key_head_dim,) * products  # of each value's row of the state
+            heads = heads_per_gpu(mixer.num_value_heads, gpus)
+            yield Mixing("linear attention", "state", heads, rows, mixer.value_head_dim)
         case StateSpace():
-            state = heads_per_gpu(mixer.num_heads, gpus) * mixer.head_dim * mixer.state_size
-            yield Mixing("state space", "state", 2 * 2 * state)
+            heads, rows = heads_per_gpu(mixer.num_heads, gpus), (mixer.state_size,) * 2
+            yield Mixing("state space", "state", heads, rows, mixer.head_dim)
 
 
 def latent_widths(mixer: LatentAttention, *, absorbed: bool) -> tuple[int, int]:
@@ -124,12 +137,6 @@ def latent_widths(mixer: LatentAttention, *, absorbed: bool) -> tuple[int, int]:
     return mixer.qk_nope_head_dim + mixer.qk_rope_head_dim, mixer.v_head_dim
 
 
-def _attention(heads: Floats, key_width: int, value_width: int, seen: Floats) -> Mixing:
-    scores = 2 * heads * key_width * seen
-    return Mixing("attention", "attention", scores + 2 * heads * value_width * seen, scores)
-
-
 def _choice(indexer: Indexer, candidates: Floats) -> Mixing:
-    """Every candidate's key against each indexer head, and the weighted sum over heads."""
-    per_candidate = 2 * indexer.num_heads * (indexer.head_dim + 1)
-    return Mixing("indexer scores", "indexer", per_candidate * candidates)
+    """Every candidate's key against each indexer head, which every GPU does; and the weighted sum over heads."""
+    return Mixing("indexer scores", "indexer", np.asarray(indexer.num_heads), (indexer.head_dim, 1), candidates)

@@ -59,10 +59,11 @@ def layer_elementwise(layer: Layer, count: int, model: ModelSpec, rest: float, w
 
 def head_elementwise(model: ModelSpec, rest: float, work: Work) -> Iterator[Operator]:
     """The norm in front of the output head, and the loss: logits read twice and their gradient written."""
-    yield _elementwise("final norm", 1, 4 * model.hidden_size / work.whole, work, weights=rest)
+    yield _elementwise("final norm", 1, 4 * model.hidden_size / work.whole, work, weights=rest, remade_with="head")
     if work.trains:
         elements = 3 * work.tokens * model.vocab_size / work.tensor_parallel
-        yield _vector("loss", "elementwise", 1, elements, work.activation_size * elements, work)
+        moved = work.activation_size * elements
+        yield _vector("loss", "elementwise", 1, FLOPS_PER_ELEMENT * elements, moved, work, remade_with="head")
 
 
 def embedding(model: ModelSpec, work: Work) -> Operator:
@@ -106,12 +107,18 @@ def _cache_write(mixer: Attention | LatentAttention | CompressedAttention, count
 
 
 def _elementwise(
-    label: str, count: int, width: Size, work: Work, *, backward: float = 1.0, weights: float = 0.0
+    label: str,
+    count: int,
+    width: Size,
+    work: Work,
+    *,
+    backward: float = 1.0,
+    weights: float = 0.0,
+    remade_with: str = "elementwise",
 ) -> Operator:
     """``width`` elements moved for each token in the forward pass, and ``backward`` times as many in the backward."""
-    passes = work.forwards("elementwise") + (backward if work.trains else 0.0)
-    elements = passes * work.tokens * width
-    read = (work.forwards("elementwise") + (2 if work.trains else 0)) * work.weight_size * weights
+    forwards = work.forwards(remade_with)
+    elements = (forwards + (backward if work.trains else 0.0)) * work.tokens * width
     return _vector(
         label,
         "elementwise",
@@ -119,7 +126,8 @@ def _elementwise(
         FLOPS_PER_ELEMENT * elements,
         work.activation_size * elements,
         work,
-        weight_bytes=np.asarray(read),
+        weight_bytes=np.asarray((forwards + (2 if work.trains else 0)) * work.weight_size * weights),
+        remade_with=remade_with,
     )
 
 
@@ -131,16 +139,17 @@ def _vector(
     activation_bytes: Floats,
     work: Work,
     *,
-    weight_bytes: Floats | None = None,
-    cache_bytes: Floats | None = None,
+    weight_bytes: Floats = NOTHING,
+    cache_bytes: Floats = NOTHING,
+    remade_with: str | None = None,
 ) -> Operator:
-    times = work.forwards(kind) + (1 if work.trains else 0)
+    """``count`` times the given numbers, which hold for one occurrence with its backward pass."""
     return Operator(
         label=label,
         kind=kind,
-        count=count * times,
+        count=count * (work.forwards(remade_with or kind) + (1 if work.trains else 0)),
         flops=np.asarray(count * flops),
-        weight_bytes=count * (NOTHING if weight_bytes is None else weight_bytes),
-        activation_bytes=count * activation_bytes,
-        cache_bytes=count * (NOTHING if cache_bytes is None else cache_bytes),
+        weight_bytes=np.asarray(count * weight_bytes),
+        activation_bytes=np.asarray(count * activation_bytes),
+        cache_bytes=np.asarray(count * cache_bytes),
     )

@@ -186,6 +186,6 @@ class Work:
         return sparse or self.phase == "decode"
 
     def forwards(self, kind: str) -> int:
-        """Forward passes of an operator: one more where training makes it again; the head is never made again."""
+        """Forward passes of an operator: one more where training makes it again. Head and embedding are made once."""
         again = self.recompute == "full" or (self.recompute == "selective" and kind == "attention")
-        return 2 if self.trains and again and kind != "head" else 1
+        return 2 if self.trains and again and kind not in ("head", "embedding") else 1

@@ -7,7 +7,7 @@ from core.matrices import layer_matrices, outer_matrices
 from core.model_spec import Layer, Mlp, Moe
 from core.params import count_params, params_of_layer
 from tests.configs import CONFIGS, model_of
-from tests.shapes import attention, compressed, mla, stack
+from tests.shapes import attention, mla, stack
 
 
 def stored(layer, model, **degrees):
@@ -32,12 +32,6 @@ def test_a_token_meets_the_active_weights(name):
         for matrix in layer_matrices(layer, model)
     ) + sum(float(matrix.flops) for matrix in outer_matrices(model))
     assert met / 2 == pytest.approx(count_params(model).active, rel=4e-4)
-
-
-def test_absorption_moves_weights_and_makes_none():
-    model = mla(1)
-    (layer,) = model.layer_counts
-    assert stored(layer, model, absorbed=True) == stored(layer, model)
 
 
 def test_tensor_parallelism_splits_heads_and_widths_and_copies_the_rest():
@@ -67,10 +61,3 @@ def test_expert_parallelism_shares_stored_experts_and_not_a_tokens_work():
     first = "expert gate and up projections"
     assert one[first].params == 8 * eight[first].params
     assert one[first].flops == eight[first].flops == 2 * 8 * 2 * 4096 * 1024
-
-
-# DeepSeek-V4: each group of heads has an output matrix of its own.
-def test_grouped_outputs_are_as_many_weights_as_heads_make():
-    layer = Layer(mixer=compressed(0))
-    grouped = next(m for m in layer_matrices(layer, stack((1, None))) if m.label == "grouped output projection")
-    assert grouped.params == 64 * 512 * 1024

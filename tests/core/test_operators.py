@@ -8,8 +8,9 @@ import pytest
 from core.flops import decode_flops_per_token, forward_flops_per_token, forward_parts, train_flops_per_token
 from core.hardware import load_accelerators
 from core.kv_cache import kv_bytes, kv_parts, state_bytes
+from core.kv_reads import kv_read_bytes
 from core.model_spec import load_models
-from core.operators import distinct_experts, held_params, model_operators, time_floor_s
+from core.operators import held_params, model_operators, time_floor_s
 from core.params import count_params
 from core.work import Work, merged
 from tests.configs import CONFIGS, model_of
@@ -108,6 +109,17 @@ def test_decode_reads_and_writes_each_state(name):
     assert touched == pytest.approx(2 * state_bytes(model, batch=5))
 
 
+@pytest.mark.parametrize("name", CONFIGS)
+def test_decode_reads_what_serving_counts(name):
+    model, lengths = model_of(name), np.array([1, 2000, 100_000])
+    read = sum(
+        o.cache_bytes
+        for o in model_operators(model, "decode", seq_len=lengths, batch=3, tensor_parallel=4)
+        if o.kind in ("attention", "indexer")
+    )
+    assert read == pytest.approx(kv_read_bytes(model, lengths, batch=3, tensor_parallel=4))
+
+
 def test_expanded_latents_are_read_in_full():
     model = model_of("deepseek-ai--DeepSeek-V3")
     operators = model_operators(model, "decode", seq_len=65_536, latents="expanded")
@@ -164,14 +176,6 @@ def test_8_bit_weights_halve_the_floor_of_a_single_sequence():
     assert half / full == pytest.approx(0.5, abs=0.01)
 
 
-# Mixtral: 2 of 8; one token hits 2, two hit 8 (1 - (3/4)^2) = 3.5.
-def test_distinct_experts_by_hand_and_by_draw():
-    assert list(distinct_experts(8, 2, [0, 1, 2])) == [0, 2, 3.5]
-    draws = np.random.default_rng(0).random((2000, 30, 64)).argsort(axis=-1)[..., :4].reshape(2000, -1)
-    drawn = np.mean([len(np.unique(row)) for row in draws])
-    assert distinct_experts(64, 4, 30) == pytest.approx(drawn, rel=0.01)
-
-
 def test_a_small_batch_reads_few_experts_and_a_large_one_all():
     model = model_of("deepseek-ai--DeepSeek-V3")
     batch = np.array([1, 8, 100_000])
@@ -185,9 +189,8 @@ def test_gpus_that_share_experts_bring_each_other_tokens():
         one(model_operators(model, "decode", seq_len=1, batch=4, expert_parallel=e), label) for e in (1, 64)
     )
     assert shared.flops == alone.flops
-    assert shared.weight_bytes / alone.weight_bytes == pytest.approx(
-        distinct_experts(256, 8, 256) / 64 / distinct_experts(256, 8, 4)
-    )
+    hit = 1 - (1 - 8 / 256) ** np.array([4, 4 * 64])
+    assert shared.weight_bytes / alone.weight_bytes == pytest.approx(hit[1] / 64 / hit[0])
 
 
 def test_tensor_parallelism_divides_work_but_not_latents_norms_and_routers():
