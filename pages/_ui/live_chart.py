@@ -122,8 +122,10 @@ def _keep_meaning(position: _Position, texts: tuple[str, ...]) -> None:
 def _take_commit(key: str, on_commit: Callable[[int], None] | None) -> None:
     commit: Any = (st.session_state.get(key) or {}).get("commit")
     index = commit.get("index") if isinstance(commit, dict) else None
-    if not isinstance(index, int) or isinstance(index, bool) or index < 0:
-        return  # not from our own script
+    position: _Position | None = st.session_state.get(f"{key}.position")
+    known = len(position.texts) if position else 0
+    if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < known:
+        return  # not from our own script, or from a slider that meanwhile has fewer positions
     st.session_state[f"{key}.committed"] = index
     if on_commit is not None:
         on_commit(index)

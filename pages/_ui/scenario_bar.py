@@ -12,6 +12,8 @@ from pages._ui import hardware_dialog, model_dialog, share_dialog, state
 from pages._ui.controls import refusal
 from pages._ui.words import plain
 
+_PRESETS = "bar.presets"
+
 
 def scenario_bar(fields: Collection[str] = ()) -> DeltaGenerator:
     """Draw the row, what was adapted, and refusals that none of the page's own controls (``fields``) will show.
@@ -35,7 +37,14 @@ def scenario_bar(fields: Collection[str] = ()) -> DeltaGenerator:
             help="Change the accelerator and the links",
             key="bar.hardware",
         )
-        with st.popover("Presets", icon=":material/bookmarks:", help="Scenarios that open with one click"):
+        # It tracks whether it is open, so that a preset can close it.
+        with st.popover(
+            "Presets",
+            icon=":material/bookmarks:",
+            help="Scenarios that open with one click",
+            key=_PRESETS,
+            on_change="rerun",
+        ):
             _presets()
         st.button("Share", icon=":material/share:", help="Copy the link, or save the scenario", key="bar.share")
     if st.session_state["bar.model"]:
@@ -74,4 +83,5 @@ def _presets() -> None:
 
 
 def _open(preset_id: str) -> None:
+    st.session_state[_PRESETS] = False
     state.replace(load_presets()[preset_id].scenario())
