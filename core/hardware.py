@@ -17,6 +17,7 @@ PEAK_DTYPES = ("fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4")
 
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 Text = Annotated[str, Field(min_length=1)]
+Name = Annotated[str, Field(max_length=120, pattern=r"\S")]  # it stands on a button and in sentences
 Count = Annotated[int, Field(gt=0, le=10**18)]
 Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -27,7 +28,7 @@ class CatalogRow(BaseModel, frozen=True, extra="forbid", defer_build=True):
     _falls_with: ClassVar[dict[str, dict[str, object]]] = {}  # edited field -> what no longer holds beside it
 
     id: Slug
-    name: Text
+    name: Name
     status: Literal["available", "announced"] = "available"
     source: Text
     source_url: Annotated[str, Field(pattern=r"^https://")] | None = None
@@ -58,7 +59,7 @@ class CatalogRow(BaseModel, frozen=True, extra="forbid", defer_build=True):
         for field in changed:
             fallen |= self._falls_with.get(field, {})
         marks = {
-            "name": f"{self.name.removesuffix(' (edited)')} (edited)",
+            "name": f"{self.name.removesuffix(' (edited)')[:100]} (edited)",
             "source": f"{EDITED}: {', '.join(sorted(changed))}; the rest from {self.name} ({self.source})",
         }
         row |= marks | fallen | changed | {"id": CUSTOM_ID}

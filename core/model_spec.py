@@ -203,7 +203,7 @@ class ModelSpec(Spec):
     """A language model's shape. Vision towers and multi-token-prediction modules are not part of it."""
 
     id: str
-    name: str
+    name: str = Field(max_length=120, pattern=r"\S")  # it stands on a button and in sentences
     model_type: str
     hidden_size: Width
     vocab_size: Width

@@ -317,3 +317,11 @@ def test_catalog_rows_go_by_id_and_are_no_longer_than_that():
         {},
     )
     assert to_address(scenario) == {"model": "openai/gpt-oss-120b", "gpu": "b200-sxm", "up": "nvlink-5"}
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 1000])
+@pytest.mark.parametrize("part", ["model", "gpu"])
+def test_a_name_that_cannot_stand_on_a_button_is_refused(part, name):
+    parts = json.loads(to_file(START))
+    with pytest.raises(ScenarioError, match="its field name is at fault"):
+        from_file(json.dumps(parts | {part: parts[part] | {"name": name}}))
