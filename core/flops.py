@@ -89,7 +89,7 @@ def forward_flops_per_token(
 
     Sources: Narayanan et al. 2021, arXiv:2104.04473, appendix; Chowdhery et al. 2022, arXiv:2204.02311, appendix B.
     """
-    return forward_parts(model, seq_len, view=_view(causal), latents=latents).total
+    return forward_parts(model, seq_len, view=view_of(causal), latents=latents).total
 
 
 def decode_flops_per_token(model: ModelSpec, context_len: ArrayLike, *, latents: Latents = "absorbed") -> Floats:
@@ -111,9 +111,9 @@ def train_flops_per_token(
         [FLOP per token], broadcast.
 
     Sources: Narayanan et al. 2021, arXiv:2104.04473, equation 3 (full); Korthikanti et al. 2022, arXiv:2205.05198,
-    appendix A, whose selective count is higher: it charges the second attention product three times.
+    appendix A, whose equation 8 adds three times the attention that selective recomputation makes again.
     """
-    forward = forward_parts(model, seq_len, view=_view(causal))
+    forward = forward_parts(model, seq_len, view=view_of(causal))
     again = {"none": np.zeros(()), "selective": forward.attention, "full": forward.layers}
     return (1 + BACKWARD_OVER_FORWARD) * forward.total + again[one_of("recompute", recompute, RECOMPUTES)]
 
@@ -184,5 +184,6 @@ def recompute_ceiling(model: ModelSpec, seq_len: ArrayLike, *, causal: bool, rec
     return train_flops_per_token(model, seq_len, causal=causal, recompute=recompute) / counted
 
 
-def _view(causal: bool) -> View:
+def view_of(causal: bool) -> View:
+    """The queries that a count with or without the causal mask is about."""
     return "causal" if causal else "full"
