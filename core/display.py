@@ -54,3 +54,27 @@ def show_difference(num_bytes: float, unit: str = "GB") -> str:
     if abs(num_bytes) < 0.5:
         return "no change"
     return f"{'+' if num_bytes > 0 else '-'}{show_bytes(abs(num_bytes), unit)}"
+
+
+def show_seconds(seconds: float) -> str:
+    """A time in the unit that keeps it readable: 1.10 us, 22.8 ms, 3.41 s; from two of them on min, h, days."""
+    for size, name in ((86_400, "days"), (3_600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{digits(seconds / size)} {name}"
+    for size, name in ((1, "s"), (1e-3, "ms")):
+        if seconds >= 0.9995 * size:
+            return f"{digits(seconds / size)} {name}"
+    return f"{digits(seconds / 1e-6)} us"
+
+
+def show_rate(per_second: float, of: str) -> str:
+    """A rate with a decimal prefix, whatever family bytes are shown in: 989 TFLOP/s, 3.35 TB/s."""
+    for size, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M")):
+        if per_second >= 0.9995 * size and (prefix != "P" or per_second >= 10 * size):
+            return f"{digits(per_second / size)} {prefix}{of}/s"
+    return f"{digits(per_second)} {of}/s"
+
+
+def show_percent(share: float) -> str:
+    """A share as a percentage: 46.7%, 0.31%; from 100 on without decimals."""
+    return f"{digits(100 * share)}%"

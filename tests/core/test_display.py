@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.display import digits, show_bytes, show_count, show_difference, show_each
+from core.display import (
+    digits,
+    show_bytes,
+    show_count,
+    show_difference,
+    show_each,
+    show_percent,
+    show_rate,
+    show_seconds,
+)
 
 
 @pytest.mark.parametrize(
@@ -101,3 +110,41 @@ def test_counts_as_the_field_writes_them(count, shown):
 )
 def test_a_difference_has_a_sign_or_says_no_change(difference, shown):
     assert show_difference(difference) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (1.1e-6, "1.10 us"),
+        (0.0228, "22.8 ms"),
+        (0.9999, "1.00 s"),
+        (3.41, "3.41 s"),
+        (90, "90.0 s"),
+        (150, "2.50 min"),
+        (3 * 3600, "3.00 h"),
+        (3 * 86_400, "3.00 days"),
+        (0, "0 us"),
+    ],
+)
+def test_times_take_the_unit_that_reads_best(seconds, shown):
+    assert show_seconds(seconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("rate", "of", "shown"),
+    [
+        (989.4e12, "FLOP", "989 TFLOP/s"),
+        (3.35e12, "B", "3.35 TB/s"),
+        (4.5e15, "FLOP", "4,500 TFLOP/s"),
+        (20e15, "FLOP", "20.0 PFLOP/s"),
+        (900e9, "B", "900 GB/s"),
+        (12, "FLOP", "12.0 FLOP/s"),
+    ],
+)
+def test_rates_take_a_decimal_prefix(rate, of, shown):
+    assert show_rate(rate, of) == shown
+
+
+@pytest.mark.parametrize(("share", "shown"), [(0.46667, "46.7%"), (0.0031, "0.310%"), (1.25, "125%"), (0, "0%")])
+def test_shares_are_percentages_of_three_digits(share, shown):
+    assert show_percent(share) == shown
