@@ -11,7 +11,7 @@ from core.checks import Floats
 from core.hardware import Accelerator
 from core.model_spec import ModelSpec
 from core.serving_rates import floor_time
-from core.serving_weights import ServingFormats, weight_read_bytes
+from core.serving_weights import ServingFormats, experts_hit_share, served_matrices, vector_bytes
 from core.serving_work import decode_work
 
 _MOST_BATCH = 1e12
@@ -49,10 +49,14 @@ def bend_batch(
     # Compute, cache and states are proportional to the batch.
     gain = one.matmul_s + attends * one.attention_s - attends * one.kv_s
 
+    matrices = list(served_matrices(model, tensor_parallel, formats))
+    always = sum((m.stored_bytes for m in matrices if m.moe is None), np.asarray(vector_bytes(model, formats)))
+    experts = [(m.stored_bytes, m.moe) for m in matrices if m.moe is not None]
+
     def ahead(batch: Floats) -> Floats:
         """Compute less memory: convex in the batch and below 0 at none, so it crosses 0 once at most. [s]"""
-        read = weight_read_bytes(model, batch, tensor_parallel, formats) / accelerator.hbm_bytes_per_s
-        return batch * gain - read
+        hit = sum((size * experts_hit_share(moe.top_k, moe.num_experts, batch) for size, moe in experts), always)
+        return batch * gain - hit / accelerator.hbm_bytes_per_s
 
     low, high = np.full_like(gain, 1e-3), np.full_like(gain, _MOST_BATCH)
     for _ in range(_HALVINGS):

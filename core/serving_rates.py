@@ -28,7 +28,7 @@ class Efficiencies:
     weight_bandwidth: float = 0.88
     kv_bandwidth: float = 0.86  # decode attention; by system 0.76 (A100) to 0.92
     matmul_compute: float = 0.76  # median of 336 products of 1,024 rows and more; 0.70 on B200, 0.80 on H100
-    attention_compute: float = 0.55  # prefill of 4,096 tokens and more: 0.46 to 0.63 on H100, 0.33 to 0.58 on B200
+    attention_compute: float = 0.5  # prefill of 4,096 tokens and more: 0.46 to 0.63 on H100, 0.33 to 0.58 on B200
     matmul_start_s: float = 4e-6
     attention_start_s: float = 11e-6  # decode attention is two or three kernels
     # A tiny kernel inside a CUDA graph, measured on an H200 with PyTorch 2.11; an eager one takes 10 us.
