@@ -1,5 +1,8 @@
 """FLOPs of whole models against papers, and against the closed forms where those apply."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -14,7 +17,7 @@ from core.flops import (
     utilization,
 )
 from core.hardware import load_accelerators
-from core.model_spec import load_models
+from core.model_spec import from_hf_config, load_models
 from core.params import count_params
 from core.scaling import megatron_flops_per_iteration, palm_flops_per_token
 from core.units import TFLOP
@@ -24,6 +27,19 @@ from tests.published_flops import holds, rows
 MODELS = load_models()
 LLAMA_70B = MODELS["meta-llama/Llama-3.1-70B"]
 GPTS = ["openai/gpt-3-175b", "nvidia/mt-nlg-530b", "nvidia/megatron-1t"]
+
+COUNTED = json.loads((Path(__file__).parents[1] / "data/flop_counter.json").read_text())["rows"]
+
+
+# torch.utils.flop_counter over real models of transformers, each a small config: no formula, but the products that run.
+@pytest.mark.parametrize("row", COUNTED, ids=[row["id"] for row in COUNTED])
+def test_a_forward_pass_is_what_torch_counts(row):
+    model, tokens = from_hf_config(row["config"]), row["seq_len"]
+    ours = tokens * forward_flops_per_token(model, tokens, causal=False)
+    if any(mixer.kind == "linear" for mixer in model.mixers):  # it runs in chunks, which costs more than the recurrence
+        assert 0.95 * row["flops"] < ours < row["flops"]
+    else:
+        assert ours == row["flops"]
 
 
 @pytest.mark.parametrize("recompute", ["none", "full"])
