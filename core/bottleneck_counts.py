@@ -1,0 +1,158 @@
+"""The same training speed counted several ways: 6N or with attention, causal or full, recomputed work in or out.
+
+Most quarrels over MFU and HFU are quarrels over the count. Shares are of the dense peak.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from core.activations import Recompute
+from core.checks import Floats, positive, whole
+from core.constraints import Problem
+from core.flops import BACKWARD_OVER_FORWARD, forward_parts, train_flops_per_token
+from core.model_spec import ModelSpec
+from core.partition import positions
+from core.scenario import TrainingScenario
+
+Count = Literal["6N", "causal", "full"]
+COUNTS: tuple[Count, ...] = ("6N", "causal", "full")
+COUNT_WORDS = {"6N": "6N, no attention", "causal": "causal attention", "full": "full attention"}
+SEQ_LEN = tuple(1024 * 2**k for k in range(11))
+REPORTED = 62.0  # percent: the HFU of the puzzle, and beside it
+MODEL = 35.0  # its MFU
+TOLERANCE = 0.03  # of a reported figure: what rounding and a counted norm or two may explain
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a run: one of two, and how its MFU counts."""
+
+    mfu: float | None  # 0.35 is 35%
+    tokens_per_s: float | None  # of all GPUs
+    count: Count
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountSweep:
+    """FLOPs a token by part over sequence lengths; arrays are (positions,). [FLOP per token]"""
+
+    seq_len: tuple[int, ...]
+    matrices: Floats  # forward and backward
+    attention: dict[Count, Floats]
+    again: dict[Count, Floats]  # made again by full recomputation: every layer, not the output head
+
+    def per_token(self, count: Count, *, recomputed: bool = False) -> Floats:
+        """Everything that a count sees. [FLOP per token]"""
+        total = self.matrices + self.attention[count]
+        return total + self.again[count] if recomputed else total
+
+    def ceiling(self, count: Count) -> Floats:
+        """HFU over MFU of the same count when every layer is made again: at most 4/3. [-]"""
+        return self.per_token(count, recomputed=True) / self.per_token(count)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Utilization:
+    """Shares of the peak over sequence lengths; arrays are (positions,). [-]"""
+
+    sweep: CountSweep
+    known: Known
+    rate: Floats | None  # tokens a second of all GPUs; None where neither it nor a peak is known
+    scale: Floats  # shares of the peak for each FLOP a token
+
+    def share(self, count: Count, *, recomputed: bool = False) -> Floats:
+        """MFU by this count; ``recomputed``, the HFU of full recomputation. [-]"""
+        return self.scale * self.sweep.per_token(count, recomputed=recomputed)
+
+    def parts(self, count: Count, *, recomputed: bool) -> dict[str, Floats]:
+        """That share by what it counts. [-]"""
+        again = self.sweep.again[count] if recomputed else np.zeros_like(self.scale)
+        return {
+            "matrices": self.scale * self.sweep.matrices,
+            "attention": self.scale * self.sweep.attention[count],
+            "made again": self.scale * again,
+        }
+
+    def explains(self, reported: float, index: int) -> tuple[Count, bool] | None:
+        """The count that comes within a few percent of a reported share: which attention, and whether recomputed."""
+        found: dict[tuple[Count, bool], float] = {}
+        for count in COUNTS:
+            for recomputed in (False, True):
+                found[count, recomputed] = abs(float(self.share(count, recomputed=recomputed)[index]) / reported - 1)
+        nearest = min(found, key=lambda key: found[key])
+        return nearest if found[nearest] <= TOLERANCE else None
+
+
+def over_seq_len(scenario: TrainingScenario) -> CountSweep:
+    """Every count at every sequence length; the scenario's own among them. Kept for the next call."""
+    parts = scenario.context_parallel
+    lengths = tuple(n for n in positions(SEQ_LEN, scenario.seq_len) if n % parts == 0)
+    return _over_seq_len(scenario.model, lengths)
+
+
+@lru_cache(maxsize=64)
+def _over_seq_len(model: ModelSpec, lengths: tuple[int, ...]) -> CountSweep:
+    tokens, passes = np.array(lengths), 1 + BACKWARD_OVER_FORWARD
+    causal, full = (forward_parts(model, tokens, view=view) for view in ("causal", "full"))
+    nothing = np.zeros(len(lengths))
+    mixing: dict[Count, Floats] = {
+        "6N": nothing,
+        "causal": causal.attention + causal.indexer + causal.state,
+        "full": full.attention + full.indexer + full.state,
+    }
+    return CountSweep(
+        seq_len=lengths,
+        matrices=passes * (causal.matrices + causal.head),
+        attention={count: passes * flops for count, flops in mixing.items()},
+        again={count: causal.matrices + flops for count, flops in mixing.items()},
+    )
+
+
+def counted(scenario: TrainingScenario, known: Known, dtype: str | None) -> Utilization:
+    """What is known of a run, counted every way.
+
+    Args:
+        scenario: model, GPUs and length.
+        known: its MFU by some count, or its tokens a second.
+        dtype: format whose dense peak is the whole; None where the accelerator has no confirmed one.
+
+    Raises:
+        ValueError: a rate without a peak to compare it with.
+    """
+    sweep = over_seq_len(scenario)
+    peak = None if dtype is None else scenario.num_gpus * scenario.accelerator.peak_flops_per_s(dtype)
+    if known.mfu is not None:
+        scale = positive("mfu", known.mfu) / sweep.per_token(known.count)
+        return Utilization(sweep, known, None if peak is None else scale * peak, np.asarray(scale))
+    if peak is None:
+        raise ValueError(f"{scenario.accelerator.name} has no confirmed peak, so tokens a second make no share of one")
+    rate = positive("tokens_per_s", known.tokens_per_s or 0.0) * np.ones(len(sweep.seq_len))
+    return Utilization(sweep, known, rate, rate / peak)
+
+
+def hardware_share(
+    utilization: Utilization, model: ModelSpec, recompute: Recompute, index: int, *, causal: bool
+) -> float:
+    """HFU of the scenario's own recomputation at one length. [-]"""
+    length = whole("seq_len", utilization.sweep.seq_len[index])
+    per_token = train_flops_per_token(model, length, causal=causal, recompute=recompute)
+    return float(utilization.scale[index] * per_token)
+
+
+def percent_problem(name: str, value: float | None) -> Problem | None:
+    """Why a typed percentage cannot be a share of the peak."""
+    if value is not None and 0 < value <= 100:
+        return None
+    return Problem(name, value, "a share of the dense peak lies above 0 and at most 100%", "Try 35.")
+
+
+def rate_problem(name: str, value: float | None) -> Problem | None:
+    """Why a typed number cannot be tokens a second."""
+    if value is not None and 0 < value < 1e15:
+        return None
+    return Problem(name, value, "a rate is a number above 0", "Type the tokens of a step over its seconds.")
