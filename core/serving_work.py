@@ -27,7 +27,7 @@ class ServingWork:
 
     weight_bytes: Floats  # read
     kv_bytes: Floats  # read, or written by prefill
-    state_bytes: Floats  # read and written
+    state_bytes: Floats  # read and written; prefill writes the last ones
     matmul_flops: dict[str, Floats]  # by the format in which the weights are stored
     attention_flops: Floats  # scores, values, an indexer's choice, states
     message_bytes: Floats  # one all-reduce: a step's tokens, all channels
@@ -83,9 +83,8 @@ def decode_work(
         layout=layout,
         indexer_dtype=formats.get("indexer_dtype"),
     )
-    absorbed = layout == "latent"
-    attention = tokens * _mixing_flops(model, context, "last", gpus, absorbed=absorbed)
-    return _work(model, gpus, sequences, (tokens, tokens), kv, attention, formats, absorbed=absorbed)
+    attention = tokens * _mixing_flops(model, context, "last", gpus, absorbed=layout == "latent")
+    return _work(model, gpus, sequences, (tokens, tokens), kv, attention, formats, decodes=True)
 
 
 def prefill_work(
@@ -129,7 +128,7 @@ def prefill_work(
     )
     tokens = sequences * (prompt - cached)
     attention = sequences * (every - known)
-    return _work(model, gpus, sequences, (tokens, sequences), kv, attention, formats, absorbed=False)
+    return _work(model, gpus, sequences, (tokens, sequences), kv, attention, formats, decodes=False)
 
 
 def _work(
@@ -141,12 +140,13 @@ def _work(
     attention: Floats,
     formats: ServingFormats,
     *,
-    absorbed: bool,
+    decodes: bool,
 ) -> ServingWork:
     """What decode and prefill have in common: matrices, states, messages."""
     run, sampled = tokens
     flops: dict[str, Floats] = defaultdict(lambda: np.zeros(()))
     matmuls = 0
+    absorbed = decodes and formats.get("layout", "latent") == "latent"
     for one in served_matrices(model, gpus, formats, absorbed=absorbed):
         flops[one.dtype] = flops[one.dtype] + one.flops * (sampled if one.is_head else run)
         matmuls += one.layers
@@ -161,7 +161,7 @@ def _work(
     return ServingWork(
         weight_bytes=weight_read_bytes(model, run, gpus, formats),
         kv_bytes=kv,
-        state_bytes=state,
+        state_bytes=state if decodes else state / 2,
         matmul_flops=dict(flops),
         attention_flops=attention,
         message_bytes=run * model.hidden_size * _ACTIVATION_BYTES,

@@ -7,6 +7,7 @@ from core.collectives import bytes_per_rank
 from core.flops import decode_flops_per_token, forward_flops_per_token
 from core.kv_cache import kv_bytes
 from core.model_spec import Attention, Layer, Mlp, ModelSpec, load_models
+from core.operators import model_operators
 from core.params import count_params
 from core.serving_work import decode_work, prefill_work
 from core.units import MILLISECOND
@@ -79,6 +80,25 @@ def test_prefill_computes_a_causal_forward_pass_with_one_row_of_logits(name):
     head = 2 * count_params(model).embedding
     whole = tokens * forward_flops_per_token(model, tokens, causal=True)
     assert prefill_work(model, tokens, batch=2).flops == pytest.approx(2 * (whole - (tokens - 1) * head), rel=1e-9)
+
+
+# The operators of a pass are counted one by one elsewhere; they also write the new tokens' cache and read embeddings.
+@pytest.mark.parametrize("gpus", [1, 4])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_operators_of_a_step_add_up_to_its_work(name, gpus):
+    model = MODELS[name]
+    operators = model_operators(model, "decode", seq_len=5000, batch=3, tensor_parallel=gpus)
+    work = decode_work(model, 5000, batch=3, tensor_parallel=gpus)
+    assert sum(one.flops for one in operators if not one.on_vector_units) == pytest.approx(work.flops, rel=1e-12)
+    assert sum(one.weight_bytes for one in operators) == pytest.approx(work.weight_bytes, rel=1e-5)
+    assert sum(one.cache_bytes for one in operators) == pytest.approx(work.kv_bytes + work.state_bytes, rel=0.003)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_operators_of_a_prefill_compute_its_flops(name):
+    operators = model_operators(MODELS[name], "prefill", seq_len=5000, batch=3)
+    flops = sum(one.flops for one in operators if not one.on_vector_units)
+    assert flops == pytest.approx(prefill_work(MODELS[name], 5000, batch=3).flops, rel=1e-12)
 
 
 def test_the_step_of_the_seed_question_reads_weights_once_and_each_cache():
