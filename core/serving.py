@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.bend import bend_batch
-from core.checks import Floats, not_negative, positive, whole
+from core.checks import Floats, whole
 from core.hardware import Accelerator
 from core.model_spec import ModelSpec
 from core.serving_messages import Fabric, fabric_of
@@ -54,30 +54,9 @@ __all__ = [
     "request_latency_s",
     "speculative_operations",
     "speculative_speedup",
-    "step_floor_s",
     "time_per_token",
     "verify_cost",
 ]
-
-
-def step_floor_s(
-    num_bytes: ArrayLike, *, bytes_per_s: ArrayLike, flops: ArrayLike = 0.0, flops_per_s: ArrayLike = np.inf
-) -> Floats:
-    """The least time for so many bytes and FLOPs, whatever they belong to: the whiteboard's decode floor.
-
-    Args:
-        num_bytes: weights and cache that are read. [bytes]
-        bytes_per_s: bandwidth of all GPUs that hold them. [bytes/s]
-        flops: of the same step; 0 leaves compute out. [FLOP]
-        flops_per_s: peak of the same GPUs. [FLOP/s]
-
-    Returns:
-        The longer of the two times [s], broadcast.
-
-    Source: kipply 2022, Transformer Inference Arithmetic.
-    """
-    memory = not_negative("num_bytes", num_bytes) / positive("bytes_per_s", bytes_per_s)
-    return np.maximum(memory, not_negative("flops", flops) / np.asarray(flops_per_s, dtype=np.float64))
 
 
 def decode_floor_s(

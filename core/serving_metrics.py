@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.checks import Floats, not_negative, positive, whole
+from core.flops import utilization
 
 _SECONDS_PER_HOUR = 3600.0
 
@@ -92,9 +93,9 @@ def inference_mfu(
 
     Source: Pope et al. 2022, arXiv:2211.05102, tables 2 and 3.
     """
-    flops = 2 * positive("num_params", num_params) * positive("num_tokens", num_tokens)
-    most = positive("seconds", seconds) * whole("num_gpus", num_gpus) * positive("peak_flops_per_s", peak_flops_per_s)
-    return np.asarray(flops / most)
+    rate = positive("num_tokens", num_tokens) / positive("seconds", seconds)
+    flops = 2 * positive("num_params", num_params)
+    return utilization(rate, flops, num_gpus=num_gpus, peak_flops_per_s=peak_flops_per_s)
 
 
 def cost_per_million_tokens(

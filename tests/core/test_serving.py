@@ -8,6 +8,7 @@ from core.kv_cache import kv_bytes
 from core.model_spec import load_models
 from core.params import count_params
 from core.precision import weight_bytes
+from core.roofline import time_floor_s
 from core.serving import (
     Fabric,
     decode_estimate_s,
@@ -16,7 +17,6 @@ from core.serving import (
     prefill_estimate_s,
     prefill_floor_s,
     speculative_speedup,
-    step_floor_s,
     verify_cost,
 )
 from core.units import GB, MILLISECOND
@@ -31,12 +31,12 @@ PALM = MODELS["google/palm-540b"]
 
 @serving_rows("step_floor")
 def test_matches_printed_floors(row):
-    assert step_floor_s(**row["inputs"]) / MILLISECOND == as_printed(row)
+    assert read_s(**row["inputs"]) / MILLISECOND == as_printed(row)
 
 
-def test_the_floor_is_the_longer_of_memory_and_compute():
-    floors = step_floor_s(1e12, bytes_per_s=1e12, flops=[0.5e15, 2e15], flops_per_s=1e15)
-    assert list(floors) == [1, 2]
+def read_s(num_bytes, bytes_per_s):
+    """The whiteboard's floor: bytes over the bandwidth of all chips."""
+    return time_floor_s(0, num_bytes, peak_flops_per_s=1, bytes_per_s=bytes_per_s)
 
 
 def test_the_floor_of_the_seed_question_on_four_h100():
@@ -50,7 +50,7 @@ def test_the_floor_of_the_seed_question_on_four_h100():
 # quarter of the bandwidth. Its one KV head is spread by batch, so that each chip holds 1/64 of the cache.
 def test_the_measured_step_of_palm_lies_within_one_to_four_floors():
     read = weight_bytes(PALM, "int8", keep_16bit=()) + kv_bytes(PALM, 2112, batch=64)
-    floor = step_floor_s(read, bytes_per_s=64 * ACCELERATORS["tpu-v4"].hbm_bytes_per_s)
+    floor = read_s(read, bytes_per_s=64 * ACCELERATORS["tpu-v4"].hbm_bytes_per_s)
     assert floor / MILLISECOND == pytest.approx(7.2, abs=0.1)
     assert 1.3 < 28.5 * MILLISECOND / floor < 4.0
 
