@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.attention_io import extra_bytes, hbm_bytes, score_bytes, tile_sizes
+from core.attention_io import extra_bytes, hbm_bytes, least_bytes, score_bytes, tile_sizes, tile_visits
 from core.operators import model_operators
 from core.units import GB
 from tests.published_flops import holds, rows
@@ -118,6 +118,50 @@ def test_masked_tiles_are_skipped_and_masked_scores_are_not():
 def test_shared_key_heads_save_reads_of_keys_alone():
     many, few = (hbm_bytes(4096, 128, tiled=False, heads=64, kv_heads=kv) for kv in (64, 8))
     assert many - few == 2 * 56 * 4096 * 128 * 2
+
+
+# Latent attention has queries and keys of 192 and values of 128.
+def test_values_may_be_narrower_than_keys():
+    n, h = 2048, 16
+    scores, vectors = 4 * 2 * h * n * n, 2 * h * n * (192 + 192 + 128 + 128)
+    assert hbm_bytes(n, 192, heads=h, v_head_dim=128, tiled=False) == scores + vectors
+    assert tile_sizes(192, 2 * 640 * 100, v_head_dim=128).key_rows == 100
+    for tiled in (False, True):
+        same = hbm_bytes(n, 128, heads=h, v_head_dim=128, tiled=tiled, backward=True)
+        assert same == hbm_bytes(n, 128, heads=h, tiled=tiled, backward=True)
+    visits = tile_visits(n, 192, v_head_dim=128)
+    moved = 2 * h * n * ((192 + 128) + visits * (192 + 2 * 128)) + visits * 4 * 4 * h * n
+    assert hbm_bytes(n, 192, heads=h, v_head_dim=128, tiled=True) == moved
+
+
+# Tiles of keys that hold a visible key, counted for each tile of queries.
+@pytest.mark.parametrize(("window", "head_dim", "sram"), [(1024, 64, 65_536), (4096, 128, 232_448), (128, 64, 100_000)])
+def test_a_window_skips_tiles_counted_one_by_one(window, head_dim, sram):
+    n, tiles = 65_536, tile_sizes(head_dim, sram)
+    key_rows, query_rows = int(tiles.key_rows), int(tiles.query_rows)
+    met = [
+        min(start + query_rows, n) // key_rows - max(start - window + 1, 0) // key_rows + 1
+        for start in range(0, n, query_rows)
+    ]
+    visits = tile_visits(n, head_dim, sram_bytes=sram, causal=True, window=window)
+    assert visits == pytest.approx(np.mean(met), rel=0.05)
+    assert hbm_bytes(n, head_dim, tiled=False, window=window) == hbm_bytes(n, head_dim, tiled=False)
+
+
+def test_a_window_longer_than_the_sequence_hides_nothing():
+    run = {"tiled": True, "causal": True, "backward": True}
+    assert hbm_bytes(2048, 64, window=100_000, **run) == hbm_bytes(2048, 64, **run)
+
+
+def test_rereads_that_a_cache_catches_leave_each_operand_once():
+    n, d, h, kv = 4096, 128, 64, 8
+    q, k = h * n * d, kv * n * d
+    assert least_bytes(n, d, heads=h, kv_heads=kv) == 2 * (2 * q + 2 * k) + 4 * h * n
+    both = least_bytes(n, d, heads=h, kv_heads=kv, backward=True)
+    assert both - least_bytes(n, d, heads=h, kv_heads=kv) == 2 * (q + 2 * k + 2 * q) + 2 * (q + 2 * k) + 4 * h * n
+    for backward in (False, True):
+        least = least_bytes([256, 4096, 65_536], d, heads=h, backward=backward)
+        assert np.all(least <= hbm_bytes([256, 4096, 65_536], d, heads=h, tiled=True, backward=backward) * 1.001)
 
 
 def test_memory_is_quadratic_unfused_and_linear_tiled():
