@@ -35,6 +35,8 @@ def _show(working: Working, unit: str) -> None:
         lines.append(f"= {working.terms[0].expression}")
     else:
         lines += [f"  {term.expression}    {term.label}" for term in working.terms[:_SHOWN_TERMS]]
+        if rest := working.terms[_SHOWN_TERMS:]:
+            lines.append(f"  {number(sum(term.value for term in rest))}    {len(rest)} more terms")
     lines.append(f"= {number(working.value)} {working.unit}")
     st.code("\n".join(lines), language=None, wrap_lines=True)
     st.caption(plain("; ".join(working.assumptions) + f". Source: {working.source}."))
