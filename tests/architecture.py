@@ -46,7 +46,7 @@ FLOORS = [
     },
     set(),
     {"step_time"},
-    {"training", "inference"},
+    {"training", "training_sweep", "training_working", "inference"},
     {"planner"},
 ]
 FORMULA_FLOOR = 2

@@ -22,8 +22,8 @@ def rows(topic: str) -> pytest.MarkDecorator:
 
 
 def as_printed(row: dict[str, Any]) -> Any:
-    """Equal to half of the last printed digit; where the row gives a reason, within the share that it names."""
-    if "reason" in row:
+    """Equal to half of the last printed digit; an estimate, within the share that the row names."""
+    if "within" in row:
         return pytest.approx(row["expected"], rel=row["within"])
     return pytest.approx(row["expected"], abs=row["half_digit"] * (1 + 1e-9))
 

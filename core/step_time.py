@@ -1,0 +1,214 @@
+"""One optimizer step as a sum of times: work, memory traffic, exposed communication by axis, bubble, optimizer.
+
+Estimates on arrays. The report of one scenario, every sweep and the planner make this same call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Unpack, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from core.axis_traffic import AXES, Axis, model_flows
+from core.checks import Floats
+from core.data_traffic import data_flows
+from core.efficiency import Efficiency
+from core.exposure import PassTime, fill_exposed, pass_exposed, step_exposed
+from core.flops import BACKWARD_OVER_FORWARD, forward_flops_per_token
+from core.flow_time import Fabric, seconds, timed
+from core.layout import Layout, LayoutOptions
+from core.lora import ADAPTERS, named_recipe
+from core.memory import stage_params
+from core.model_spec import ModelSpec
+from core.stage_work import StageWork, stage_work
+
+
+@dataclass(frozen=True, slots=True)
+class Peaks:
+    """What one GPU can do at most."""
+
+    matrix_flops_per_s: float  # dense, in the format of the products with weights
+    mixing_flops_per_s: float  # dense, in that of attention
+    bytes_per_s: float  # of its main memory, at pin rate
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepTime:
+    """Estimated time of one step by what it goes to, on the slowest stage's GPU; fields are broadcast. [s]"""
+
+    matrix_s: Floats  # products with weights, recomputed ones included
+    mixing_s: Floats  # attention and what stands in its place
+    moved_s: Floats  # elementwise kernels, bound by memory bandwidth
+    tensor_s: Floats  # communication that nothing hides, by axis
+    context_s: Floats
+    expert_s: Floats
+    pipeline_s: Floats
+    data_s: Floats
+    bubble_s: Floats  # waiting for other stages at the start and at the end
+    optimizer_s: Floats
+    hidden_s: dict[Axis, Floats]  # communication that runs behind work, and is in no part above
+    slowest_stage: Floats  # which stage sets the pace, from 0 [-]
+
+    @property
+    def compute_s(self) -> Floats:
+        """All work at the matrix units. [s]"""
+        return self.matrix_s + self.mixing_s
+
+    @property
+    def exposed_s(self) -> dict[Axis, Floats]:
+        """Communication that nothing hides, by axis. [s]"""
+        return {axis: getattr(self, f"{axis}_s") for axis in AXES}
+
+    @property
+    def communication_s(self) -> Floats:
+        """All of it. [s]"""
+        return self.tensor_s + self.context_s + self.expert_s + self.pipeline_s + self.data_s
+
+    @property
+    def bandwidth_s(self) -> Floats:
+        """What memory bandwidth bounds: elementwise kernels and the optimizer. [s]"""
+        return self.moved_s + self.optimizer_s
+
+    @property
+    def step_s(self) -> Floats:
+        """The whole step. Parts follow each other; what overlaps is hidden and counted in none. [s]"""
+        return self.compute_s + self.bandwidth_s + self.communication_s + self.bubble_s
+
+
+def step_time(
+    model: ModelSpec, peaks: Peaks, fabric: Fabric, efficiency: Efficiency, **options: Unpack[LayoutOptions]
+) -> StepTime:
+    """Estimated time of one optimizer step.
+
+    Args:
+        model: its stages may be unequal; the slowest sets the pace.
+        peaks: of one GPU.
+        fabric: links and nodes.
+        efficiency: what is reached of both, and what hides behind what.
+        options: the layout, :class:`core.layout.LayoutOptions`; numbers may be arrays that broadcast, pipeline_parallel
+            and virtual_stages too (each pair of them is one evaluation).
+
+    Returns:
+        m micro-batches on the slowest stage; as bubble one micro-batch on each other stage, over v when interleaved
+        (1F1B: Narayanan et al. 2021, arXiv:2104.04473, section 2.2); what data parallelism cannot hide; and the
+        optimizer's pass over its states.
+
+    Leaves out stragglers, data loading, gaps between launches, checkpoints, uneven routing, CPU offload.
+    """
+    pipelines = {name: np.asarray(options.get(name, 1)) for name in ("pipeline_parallel", "virtual_stages")}
+    if all(value.size == 1 for value in pipelines.values()):
+        return _one_pipeline(model, peaks, fabric, efficiency, options)
+    numbers = {name: value for name, value in options.items() if not isinstance(value, str)} | pipelines
+    rows = dict(zip(numbers, np.broadcast_arrays(*cast(Any, numbers.values())), strict=True))
+    shape = rows["pipeline_parallel"].shape
+    flat = {name: value.ravel() for name, value in rows.items()}
+    pairs, which = np.unique(np.stack([flat[name] for name in pipelines]), axis=1, return_inverse=True)
+    parts: list[tuple[Any, StepTime]] = []
+    for number, (stages, virtual) in enumerate(pairs.T.tolist()):
+        chosen = np.flatnonzero(which.ravel() == number)
+        here = {name: value[chosen] for name, value in flat.items()} | {
+            "pipeline_parallel": stages,
+            "virtual_stages": virtual,
+            "fused_attention": options.get("fused_attention", True),
+        }
+        parts.append(
+            (chosen, _one_pipeline(model, peaks, fabric, efficiency, cast(LayoutOptions, {**options, **here})))
+        )
+    return _joined(parts, shape)
+
+
+def required_flops_per_token(model: ModelSpec, seq_len: ArrayLike, *, recipe: str, causal: bool) -> Floats:
+    """Model FLOPs of one token: forward, and twice that backward, or once where the weights are frozen. [FLOP]"""
+    backward = 1 if recipe in ADAPTERS else BACKWARD_OVER_FORWARD
+    return (1 + backward) * forward_flops_per_token(model, seq_len, causal=causal)
+
+
+def _one_pipeline(
+    model: ModelSpec, peaks: Peaks, fabric: Fabric, efficiency: Efficiency, options: LayoutOptions
+) -> StepTime:
+    layout = Layout.of(**options)
+    groups = layout.groups(fabric.gpus_per_node)
+    flows = timed((*model_flows(model, layout), *data_flows(model, layout)), groups, fabric)
+    forward, backward = _passes(stage_work(model, layout), peaks, efficiency, frozen=layout.recipe in ADAPTERS)
+    overlap = efficiency.overlap
+    ahead = pass_exposed(flows, forward, ("forward",), overlap)
+    back = pass_exposed(flows, backward, ("backward", "again"), overlap)
+    forward_s, backward_s = forward.work_s + sum(ahead.values()), backward.work_s + sum(back.values())
+    wide = np.broadcast_shapes((*layout.shape, layout.pipeline_parallel), np.shape(forward_s + backward_s))
+    stage_s = np.broadcast_to(forward_s + backward_s, wide)
+    slowest = np.argmax(stage_s, axis=-1, keepdims=True)
+    m = np.broadcast_to(layout.num_micro_batches[..., 0], wide[:-1])
+
+    def on_slowest(values: Floats) -> Floats:
+        return np.take_along_axis(np.broadcast_to(values, wide), slowest, -1)[..., 0]
+
+    exposed = {axis: m * on_slowest(ahead[axis] + back[axis]) for axis in AXES}
+    exposed["data"] = exposed["data"] + step_exposed(flows, forward_s, backward_s, overlap)
+    exposed["pipeline"] = exposed["pipeline"] + fill_exposed(flows, layout.pipeline_parallel)
+    repeated = ("forward", "backward", "again")
+    hidden = {
+        axis: m * on_slowest(seconds(flows, axis=axis, when=repeated))
+        + on_slowest(seconds(flows, axis=axis, when=("step",)))
+        - exposed[axis]
+        for axis in AXES
+    }
+    return StepTime(
+        matrix_s=m * on_slowest(forward.matrix_s + backward.matrix_s),
+        mixing_s=m * on_slowest(forward.mixing_s + backward.mixing_s),
+        moved_s=m * on_slowest(forward.moved_s + backward.moved_s),
+        **{f"{axis}_s": exposed[axis] for axis in AXES},
+        bubble_s=(stage_s.sum(axis=-1) - on_slowest(stage_s)) / layout.virtual_stages,
+        optimizer_s=np.broadcast_to(_optimizer_s(model, layout, peaks, efficiency), wide[:-1]),
+        hidden_s={axis: np.maximum(left, 0.0) for axis, left in hidden.items()},
+        slowest_stage=slowest[..., 0].astype(np.float64),
+    )
+
+
+def _passes(work: StageWork, peaks: Peaks, efficiency: Efficiency, *, frozen: bool) -> tuple[PassTime, PassTime]:
+    """Forward and backward pass of one micro-batch. Frozen weights need no gradient, their inputs do."""
+    job = efficiency.job_share
+    matrix = peaks.matrix_flops_per_s * job * efficiency.matmul_share
+    mixing = peaks.mixing_flops_per_s * job * efficiency.attention_share
+    memory = peaks.bytes_per_s * job * efficiency.bandwidth_share
+    products = 1 if frozen else BACKWARD_OVER_FORWARD
+    ahead, back = efficiency.forward_passes, efficiency.backward_passes
+    return (
+        PassTime(work.matrix_flops / matrix, work.mixing_flops / mixing, ahead * work.moved_bytes / memory),
+        PassTime(
+            (products * work.matrix_flops + work.again_matrix_flops) / matrix,
+            (BACKWARD_OVER_FORWARD * work.mixing_flops + work.again_mixing_flops) / mixing,
+            (back * work.moved_bytes + ahead * work.again_bytes) / memory,
+        ),
+    )
+
+
+def _optimizer_s(model: ModelSpec, layout: Layout, peaks: Peaks, efficiency: Efficiency) -> Floats:
+    """Gradients and states are read, states and weights written, by each GPU for its share of them. [s]"""
+    params, recipe = (
+        stage_params(model, layout.pipeline_parallel, layout.virtual_stages),
+        named_recipe(model, layout.recipe),
+    )
+    written = recipe.weight_bytes if recipe.updated_weight_bytes is None else recipe.updated_weight_bytes
+    replicas, e = layout.data_parallel * layout.context_parallel, layout.expert_parallel
+    sharded = layout.zero_stage >= 1
+    count = params.dense / np.where(sharded, replicas, 1.0) + params.experts / np.where(sharded, replicas, e)
+    moved = count / layout.tensor_parallel * (recipe.gradient_bytes + 2 * recipe.optimizer_bytes + written)
+    return np.asarray(moved.max(axis=-1) / (peaks.bytes_per_s * efficiency.bandwidth_share))
+
+
+def _joined(parts: list[tuple[Any, StepTime]], shape: tuple[int, ...]) -> StepTime:
+    """Rows of several pipelines back in their order."""
+
+    def together(pick: Any) -> Floats:
+        whole = np.empty(int(np.prod(shape)))
+        for chosen, part in parts:
+            whole[chosen] = pick(part)
+        return whole.reshape(shape)
+
+    plain = [field.name for field in fields(StepTime) if field.name != "hidden_s"]
+    return StepTime(
+        **{name: together(lambda part, name=name: getattr(part, name)) for name in plain},
+        hidden_s={axis: together(lambda part, axis=axis: part.hidden_s[axis]) for axis in AXES},
+    )
