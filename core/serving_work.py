@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.checks import Floats, not_negative, whole
+from core.checks import Floats, whole
 from core.kv_cache import kv_bytes
 from core.kv_reads import kv_read_bytes, picks_tokens, state_traffic_bytes
 from core.model_spec import ModelSpec
@@ -30,7 +30,8 @@ class ServingWork:
     state_bytes: Floats  # read and written; prefill writes the last ones
     matmul_flops: dict[str, Floats]  # by the format in which the weights are stored
     attention_flops: Floats  # scores, values, an indexer's choice, states
-    message_bytes: Floats  # one all-reduce: a step's tokens, all channels
+    tokens: Floats  # that run
+    token_message_bytes: float  # all channels of one token, which an all-reduce adds up
     num_messages: int  # all-reduces of a step
     num_layers: int
     num_matmuls: int
@@ -40,6 +41,11 @@ class ServingWork:
     def flops(self) -> Floats:
         """All FLOPs together. [FLOP per GPU]"""
         return sum(self.matmul_flops.values(), np.zeros(())) + self.attention_flops
+
+    @property
+    def message_bytes(self) -> Floats:
+        """What one all-reduce adds up. [bytes]"""
+        return self.tokens * self.token_message_bytes
 
     @property
     def moved_bytes(self) -> Floats:
@@ -110,7 +116,7 @@ def prefill_work(
     read once, as by one pass over all prompts; chunked prefill reads them once a chunk.
     """
     prompt, cached = np.broadcast_arrays(
-        _tokens("prompt_len", prompt_len), not_negative("cached_tokens", cached_tokens)
+        _tokens("prompt_len", prompt_len), whole("cached_tokens", cached_tokens, low=0)
     )
     if np.any(cached >= prompt):
         raise ValueError("cached_tokens must be less than prompt_len: the last token runs to give the first answer")
@@ -164,7 +170,8 @@ def _work(
         state_bytes=state if decodes else state / 2,
         matmul_flops=dict(flops),
         attention_flops=attention,
-        message_bytes=run * model.hidden_size * _ACTIVATION_BYTES,
+        tokens=run,
+        token_message_bytes=model.hidden_size * _ACTIVATION_BYTES,
         num_messages=halves + 1,  # after each mixer and each MLP, and of the embedding, split by vocabulary
         num_layers=model.num_layers,
         num_matmuls=matmuls,

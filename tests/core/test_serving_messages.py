@@ -47,6 +47,14 @@ def test_the_catalog_knows_each_accelerators_links():
     assert edited.bytes_per_s == 1e12
 
 
+def test_a_long_sweep_gives_each_rows_own_time():
+    rng = np.random.default_rng(0)
+    batch, gpus = rng.integers(1, 65, 5000), rng.choice([1, 2, 8, 16], 5000)
+    sent = messages_s(decode_work(LLAMA, 1, batch=batch), gpus, fabric_of(H100))
+    for row in range(0, 5000, 499):
+        assert sent[row] == messages_s(decode_work(LLAMA, 1, batch=batch[row]), gpus[row], fabric_of(H100))
+
+
 def test_gpus_without_a_known_link_have_no_known_time():
     alone = ACCELERATORS["apple-m2-ultra"]
     sent = messages_s(decode_work(LLAMA, 1), np.array([1, 2]), fabric_of(alone))

@@ -158,7 +158,7 @@ def test_batch_by_length_by_gpus_gives_a_grid():
         (lambda: decode_work(LLAMA, 0), "seq_len=0 must be a whole number"),
         (lambda: decode_work(LLAMA, 1, batch=-1), "batch=-1 must be a whole number"),
         (lambda: prefill_work(LLAMA, 100, cached_tokens=100), "cached_tokens must be less than prompt_len"),
-        (lambda: prefill_work(LLAMA, 100, cached_tokens=-1), "cached_tokens=-1 must be 0 or greater"),
+        (lambda: prefill_work(LLAMA, 100, cached_tokens=-1), "cached_tokens=-1 must be a whole number, 0 or more"),
     ],
 )
 def test_a_bad_input_is_refused_in_words(call, message):
