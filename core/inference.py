@@ -195,8 +195,8 @@ def _notes(scenario: ServingScenario, links: Fabric) -> list[str]:
         notes.append(f"{scenario.weight_dtype} weights are multiplied in {multiplied} on {accelerator.name}.")
     if gpus > links.gpus_per_node:
         notes.append(f"{gpus} GPUs span nodes of {links.gpus_per_node}, so every all-reduce waits for the network.")
-    if gpus > 1 and links.scale_up is None:
-        notes.append(f"The catalog knows no link of {accelerator.name}, so a step on {gpus} of them has no estimate.")
+    if gpus > 1:
+        notes += links.assumed
     if scenario.model.num_experts:
         notes.append("A step reads the experts that its tokens hit if all are equally likely; real routing hits fewer.")
     return notes

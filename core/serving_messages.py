@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike
 
 from core.checks import Floats, whole
 from core.collective_time import LINK_EFFICIENCY, FabricLink, LinkEfficiency, collective_estimate_s
-from core.hardware import Accelerator, Link, load_links
+from core.hardware import Accelerator, Link
+from core.links import DEFAULT_GPUS_PER_NODE, links_of
 from core.sequence_state import MOST_GPUS
 from core.serving_work import ServingWork
 
-GPUS_OF_A_NODE = 8  # where the catalog does not say how many reach each other at the scale-up rate
+GPUS_OF_A_NODE = DEFAULT_GPUS_PER_NODE
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +24,13 @@ class Fabric:
     scale_up: FabricLink | None
     scale_out: FabricLink | None = None
     gpus_per_node: int = GPUS_OF_A_NODE
+    assumed: tuple[str, ...] = ()  # plain sentences: what the catalog does not say
 
 
-def fabric_of(accelerator: Accelerator) -> Fabric:
-    """The catalog's links of an accelerator: its own inside a node, 400 Gb/s InfiniBand between nodes."""
-    links = load_links()
-    up: Link | None = None
-    if accelerator.scale_up_link is not None:
-        up = links[accelerator.scale_up_link]
-    elif accelerator.scale_up_bytes_per_s is not None:
-        up = links["nvlink-4"].edited(bytes_per_s=accelerator.scale_up_bytes_per_s)
-    return Fabric(up, links["infiniband-ndr"], accelerator.scale_up_domain or GPUS_OF_A_NODE)
+def fabric_of(accelerator: Accelerator, *, scale_up: Link | None = None, scale_out: Link | None = None) -> Fabric:
+    """The given links, or those that the accelerator usually comes with; see :func:`core.links.links_of`."""
+    links = links_of(accelerator, scale_up=scale_up, scale_out=scale_out)
+    return Fabric(links.scale_up, links.scale_out, links.gpus_per_node, links.assumed)
 
 
 def messages_s(

@@ -126,6 +126,11 @@ def test_notes_say_what_the_hardware_does_with_the_formats():
     assert "16 GPUs span nodes of 8" in nodes.notes[0]
 
 
+def test_notes_say_which_link_is_assumed():
+    apple = scenario(accelerator=ACCELERATORS["apple-m3-ultra"], serving_tensor_parallel=2)
+    assert any("is assumed" in note for note in estimate(apple).notes)
+
+
 def test_without_a_confirmed_peak_decode_has_a_time_and_prefill_none():
     eight = MODELS["meta-llama/Llama-3.1-8B"]
     report = estimate(

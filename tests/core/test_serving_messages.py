@@ -42,9 +42,13 @@ def test_a_group_beyond_a_node_waits_for_the_network():
 def test_the_catalog_knows_each_accelerators_links():
     assert fabric_of(H100) == Fabric(LINKS["nvlink-4"], LINKS["infiniband-ndr"], 8)
     assert fabric_of(ACCELERATORS["h100-pcie"]).scale_up == LINKS["pcie-5-x16"]
-    edited = fabric_of(H100.edited(scale_up_bytes_per_s=1e12)).scale_up
-    assert edited is not None
-    assert edited.bytes_per_s == 1e12
+    assert fabric_of(ACCELERATORS["gb200"]).gpus_per_node == 72
+
+
+def test_a_link_of_ones_own_takes_the_place_of_the_catalogs():
+    slow = fabric_of(H100, scale_up=LINKS["pcie-4-x16"])
+    work = decode_work(LLAMA, 4096, batch=64)
+    assert messages_s(work, 8, slow) > 5 * messages_s(work, 8, fabric_of(H100))
 
 
 def test_a_long_sweep_gives_each_rows_own_time():
@@ -55,8 +59,11 @@ def test_a_long_sweep_gives_each_rows_own_time():
         assert sent[row] == messages_s(decode_work(LLAMA, 1, batch=batch[row]), gpus[row], fabric_of(H100))
 
 
-def test_gpus_without_a_known_link_have_no_known_time():
-    alone = ACCELERATORS["apple-m2-ultra"]
-    sent = messages_s(decode_work(LLAMA, 1), np.array([1, 2]), fabric_of(alone))
+def test_gpus_without_a_link_have_no_known_time():
+    sent = messages_s(decode_work(LLAMA, 1), np.array([1, 2]), Fabric(None))
     assert sent[0] == 0
     assert np.isnan(sent[1])
+
+
+def test_a_link_that_is_assumed_is_said():
+    assert any("PCIe" in sentence for sentence in fabric_of(ACCELERATORS["apple-m2-ultra"]).assumed)
