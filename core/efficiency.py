@@ -13,23 +13,26 @@ from core.hardware import Accelerator
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Share of each axis's traffic that can run behind work, before the work runs out. [-]"""
+    """Share of each axis's traffic that can run behind work, before the work runs out; reasons in REASONS. [-]"""
 
-    # The next product needs the sum, so nothing can run meanwhile. (Splitting both into chunks hides a part of it.)
     tensor: float = 0.0
-    # The gather of an input kept as a shard runs behind the input's gradient: Korthikanti et al. 2022,
-    # arXiv:2205.05198, section 4.2.2.
     tensor_regather: float = 1.0
-    # Ring attention works on one shard while the next arrives, so behind attention only: Liu et al. 2023,
-    # arXiv:2310.01889.
     context: float = 1.0
-    # Experts need their tokens first. DeepSeek's DualPipe hides nearly all of it: arXiv:2412.19437, section 3.2.1.
     expert: float = 0.0
-    # Between fill and drain a stage has other micro-batches to work on while one travels.
     pipeline: float = 1.0
-    # Gradients leave in buckets during the backward pass and weights arrive during the forward pass (Li et al. 2020,
-    # arXiv:2006.15704); the last bucket of gradients and the first of weights have nothing to hide behind.
     data: float = 1.0
+
+
+# Why each default is what it is, for a page to say.
+REASONS: dict[str, str] = {
+    "tensor": "The next product needs the sum, so nothing can run meanwhile. Splitting both into chunks hides a part.",
+    "tensor_regather": "An input kept as a shard is gathered beside other work: arXiv:2205.05198, section 4.2.2.",
+    "context": "Attention works on one shard of keys and values while the next arrives: arXiv:2310.01889.",
+    "expert": "Experts need their tokens first. A schedule such as DualPipe hides it: arXiv:2412.19437, section 3.2.1.",
+    "pipeline": "Between fill and drain a stage works on other micro-batches while one travels: arXiv:2104.04473.",
+    "data": "Gradients leave in buckets during the backward pass, weights arrive during the forward pass. One bucket "
+    "of each has nothing to hide behind: arXiv:2006.15704.",
+}
 
 
 # Median share of the dense bf16 peak over products of 4,096 to 16,384 tokens and matrices of 2,048 and wider, in the

@@ -12,7 +12,9 @@ from core.activations import layer_activation_bytes, logits_bytes
 from core.checks import Floats
 from core.kept_tensors import ActivationOptions
 from core.layout import Layout
+from core.lora import named_recipe
 from core.matrices import layer_matrices, outer_matrices
+from core.memory import stage_params
 from core.model_spec import Layer, ModelSpec
 from core.parallelism import layer_stages
 from core.token_mixing import View, mixing
@@ -111,3 +113,18 @@ def stage_work(model: ModelSpec, layout: Layout) -> StageWork:
         "full": (matrix, mixing_flops, bytes_),
     }[layout.recompute]
     return StageWork(matrix + outside * on_last, mixing_flops, bytes_ + logits * on_last, *again)
+
+
+def optimizer_bytes(model: ModelSpec, layout: Layout) -> Floats:
+    """What the optimizer moves on a GPU of each stage: gradients and states read, states and weights written. [bytes]
+
+    From ZeRO stage 1 on each GPU updates its share alone.
+    """
+    params = stage_params(model, layout.pipeline_parallel, layout.virtual_stages)
+    recipe = named_recipe(model, layout.recipe)
+    written = recipe.weight_bytes if recipe.updated_weight_bytes is None else recipe.updated_weight_bytes
+    sharded, replicas = layout.zero_stage >= 1, layout.data_parallel * layout.context_parallel
+    dense = params.dense / np.where(sharded, replicas, 1.0)
+    experts = params.experts / np.where(sharded, replicas, layout.expert_parallel)
+    moved = recipe.gradient_bytes + 2 * recipe.optimizer_bytes + written
+    return np.asarray((dense + experts) / layout.tensor_parallel * moved)

@@ -86,10 +86,7 @@ def rebuilt(pick: Callable[[Callable[[StepTime], Floats]], Floats]) -> StepTime:
     plain: dict[str, Any] = {
         field.name: pick(attrgetter(field.name)) for field in fields(StepTime) if field.name not in by_axis
     }
-    return StepTime(
-        **plain,
-        **by_axis,
-    )
+    return StepTime(**plain, **by_axis)
 
 
 def _reader(name: str, axis: Axis) -> Callable[[StepTime], Floats]:

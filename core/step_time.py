@@ -5,13 +5,14 @@ Estimates on arrays. The report of one scenario, every sweep and the planner mak
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.axis_traffic import AXES, Axis, model_flows
+from core.axis_traffic import AXES, model_flows, sent_by_axis
 from core.checks import Floats
 from core.data_traffic import data_flows
 from core.efficiency import Efficiency
@@ -19,10 +20,10 @@ from core.exposure import PassTime, fill_exposed, pass_exposed, step_exposed
 from core.flops import BACKWARD_OVER_FORWARD, forward_flops_per_token
 from core.flow_time import Fabric, seconds, timed
 from core.layout import Layout, LayoutOptions
-from core.lora import ADAPTERS, named_recipe
-from core.memory import stage_params
+from core.lora import ADAPTERS
 from core.model_spec import ModelSpec
-from core.stage_work import StageWork, stage_work
+from core.stage_work import StageWork, optimizer_bytes, stage_work
+from core.step_parts import StepTime, rebuilt
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,49 +33,6 @@ class Peaks:
     matrix_flops_per_s: float  # dense, in the format of the products with weights
     mixing_flops_per_s: float  # dense, in that of attention
     bytes_per_s: float  # of its main memory, at pin rate
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class StepTime:
-    """Estimated time of one step by what it goes to, on the slowest stage's GPU; fields are broadcast. [s]"""
-
-    matrix_s: Floats  # products with weights, recomputed ones included
-    mixing_s: Floats  # attention and what stands in its place
-    moved_s: Floats  # elementwise kernels, bound by memory bandwidth
-    tensor_s: Floats  # communication that nothing hides, by axis
-    context_s: Floats
-    expert_s: Floats
-    pipeline_s: Floats
-    data_s: Floats
-    bubble_s: Floats  # waiting for other stages at the start and at the end
-    optimizer_s: Floats
-    hidden_s: dict[Axis, Floats]  # communication that runs behind work, and is in no part above
-    slowest_stage: Floats  # which stage sets the pace, from 0 [-]
-
-    @property
-    def compute_s(self) -> Floats:
-        """All work at the matrix units. [s]"""
-        return self.matrix_s + self.mixing_s
-
-    @property
-    def exposed_s(self) -> dict[Axis, Floats]:
-        """Communication that nothing hides, by axis. [s]"""
-        return {axis: getattr(self, f"{axis}_s") for axis in AXES}
-
-    @property
-    def communication_s(self) -> Floats:
-        """All of it. [s]"""
-        return self.tensor_s + self.context_s + self.expert_s + self.pipeline_s + self.data_s
-
-    @property
-    def bandwidth_s(self) -> Floats:
-        """What memory bandwidth bounds: elementwise kernels and the optimizer. [s]"""
-        return self.moved_s + self.optimizer_s
-
-    @property
-    def step_s(self) -> Floats:
-        """The whole step. Parts follow each other; what overlaps is hidden and counted in none. [s]"""
-        return self.compute_s + self.bandwidth_s + self.communication_s + self.bubble_s
 
 
 def step_time(
@@ -154,14 +112,17 @@ def _one_pipeline(
         - exposed[axis]
         for axis in AXES
     }
+    memory = peaks.bytes_per_s * efficiency.bandwidth_share  # one long pass, so the job's other losses do not count
+    busiest = sent_by_axis(tuple(flow.flow for flow in flows))
     return StepTime(
         matrix_s=m * on_slowest(forward.matrix_s + backward.matrix_s),
         mixing_s=m * on_slowest(forward.mixing_s + backward.mixing_s),
         moved_s=m * on_slowest(forward.moved_s + backward.moved_s),
         **{f"{axis}_s": exposed[axis] for axis in AXES},
         bubble_s=(stage_s.sum(axis=-1) - on_slowest(stage_s)) / layout.virtual_stages,
-        optimizer_s=np.broadcast_to(_optimizer_s(model, layout, peaks, efficiency), wide[:-1]),
+        optimizer_s=np.broadcast_to(optimizer_bytes(model, layout).max(axis=-1) / memory, wide[:-1]),
         hidden_s={axis: np.maximum(left, 0.0) for axis, left in hidden.items()},
+        sent_bytes={axis: np.broadcast_to(busiest[axis], wide).max(axis=-1) for axis in AXES},
         slowest_stage=slowest[..., 0].astype(np.float64),
     )
 
@@ -184,31 +145,13 @@ def _passes(work: StageWork, peaks: Peaks, efficiency: Efficiency, *, frozen: bo
     )
 
 
-def _optimizer_s(model: ModelSpec, layout: Layout, peaks: Peaks, efficiency: Efficiency) -> Floats:
-    """Gradients and states are read, states and weights written, by each GPU for its share of them. [s]"""
-    params, recipe = (
-        stage_params(model, layout.pipeline_parallel, layout.virtual_stages),
-        named_recipe(model, layout.recipe),
-    )
-    written = recipe.weight_bytes if recipe.updated_weight_bytes is None else recipe.updated_weight_bytes
-    replicas, e = layout.data_parallel * layout.context_parallel, layout.expert_parallel
-    sharded = layout.zero_stage >= 1
-    count = params.dense / np.where(sharded, replicas, 1.0) + params.experts / np.where(sharded, replicas, e)
-    moved = count / layout.tensor_parallel * (recipe.gradient_bytes + 2 * recipe.optimizer_bytes + written)
-    return np.asarray(moved.max(axis=-1) / (peaks.bytes_per_s * efficiency.bandwidth_share))
-
-
 def _joined(parts: list[tuple[Any, StepTime]], shape: tuple[int, ...]) -> StepTime:
     """Rows of several pipelines back in their order."""
 
-    def together(pick: Any) -> Floats:
+    def together(read: Callable[[StepTime], Floats]) -> Floats:
         whole = np.empty(int(np.prod(shape)))
         for chosen, part in parts:
-            whole[chosen] = pick(part)
+            whole[chosen] = read(part)
         return whole.reshape(shape)
 
-    plain = [field.name for field in fields(StepTime) if field.name != "hidden_s"]
-    return StepTime(
-        **{name: together(lambda part, name=name: getattr(part, name)) for name in plain},
-        hidden_s={axis: together(lambda part, axis=axis: part.hidden_s[axis]) for axis in AXES},
-    )
+    return rebuilt(together)

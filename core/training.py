@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -24,10 +23,11 @@ from core.lora import ADAPTERS
 from core.memory import TrainingMemory, training_memory
 from core.placement import AxisGroup, axis_groups
 from core.scenario import TrainingScenario
-from core.step_time import Peaks, StepTime, required_flops_per_token, step_time
+from core.step_parts import Limit, StepTime
+from core.step_time import Peaks, required_flops_per_token, step_time
 
-Limit = Literal["capacity", "compute", "communication", "bandwidth"]
-TIME_LIMITS: tuple[Limit, ...] = ("compute", "communication", "bandwidth")
+__all__ = ["Limit", "TrainingReport", "estimate", "fabric_of", "limit_times", "peaks_of"]
+limit_times = StepTime.by_limit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +55,7 @@ class TrainingReport:
     @property
     def time_split(self) -> dict[str, float]:
         """Seconds of a step by what they go to, in the order of a stacked bar; they add up to ``step_s``."""
-        return {name: float(seconds) for name, seconds in parts_of(self.time).items()}
+        return {name: float(seconds) for name, seconds in self.time.parts().items()}
 
     @property
     def tokens_per_s_per_gpu(self) -> float:
@@ -71,30 +71,6 @@ class TrainingReport:
     def fits(self) -> bool:
         """Whether the fullest stage's peak stays within the GPU's memory."""
         return self.pressure["capacity"] <= 1
-
-
-def parts_of(time: StepTime) -> dict[str, Floats]:
-    """The parts of a step in words. [s]"""
-    return {
-        "matrices": time.matrix_s,
-        "attention": time.mixing_s,
-        "memory traffic": time.moved_s,
-        **{f"{axis} communication": seconds for axis, seconds in time.exposed_s.items()},
-        "bubble": time.bubble_s,
-        "optimizer": time.optimizer_s,
-    }
-
-
-def limit_times(time: StepTime) -> dict[Limit, Floats]:
-    """Time that each limit accounts for; together they are the step. [s]
-
-    Waiting for other GPUs counts as communication, be it for their bytes or, in the bubble, for their work.
-    """
-    return {
-        "compute": time.compute_s,
-        "communication": time.communication_s + time.bubble_s,
-        "bandwidth": time.bandwidth_s,
-    }
 
 
 def estimate(
@@ -132,7 +108,7 @@ def estimate(
     required = required_flops_per_token(run.model, run.seq_len, recipe=run.recipe, causal=causal)
     executed = required + _again(run, causal)
     peak = {"num_gpus": run.num_gpus, "peak_flops_per_s": peaks_of(gpu, None).mixing_flops_per_s}
-    times = {limit: float(seconds) for limit, seconds in limit_times(time).items()}
+    times = {limit: float(seconds) for limit, seconds in time.by_limit().items()}
     longest = max(times, key=lambda limit: times[limit])
     capacity = float(memory.peak_bytes.max()) / gpu.hbm_bytes
     problem = capacity_problem(run.model, run.layout, hbm_bytes=float(gpu.hbm_bytes), accelerator=gpu.name)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.axis_traffic import AXES
 from core.checks import Floats, one_of, whole
 from core.constraints import feasible
 from core.efficiency import Efficiency
@@ -17,7 +16,8 @@ from core.hardware import Link
 from core.links import links_of
 from core.memory import training_memory
 from core.scenario import TRAINING_FIELDS, TrainingScenario
-from core.step_time import StepTime, required_flops_per_token, step_time
+from core.step_parts import StepTime, rebuilt
+from core.step_time import required_flops_per_token, step_time
 from core.training import fabric_of, peaks_of
 
 WORDS = ("recipe", "offload", "recompute", "fused_attention")  # one for a whole sweep
@@ -97,7 +97,7 @@ def sweep(
         else step_time(model, peaks_of(gpu, matrix_dtype), fabric_of(links, rates), rates, **cast(Any, good | words))
     )
     peak = spread(np.zeros(0) if empty else _peaks(scenario, good))
-    seconds = _spread_time(time, spread)
+    seconds = rebuilt(lambda read: spread(read(time) if time else np.zeros(0)))
     required = required_flops_per_token(model, flat["seq_len"], recipe=scenario.recipe, causal=causal).reshape(shape)
     rate = np.where(np.isnan(seconds.step_s), 1.0, tokens.reshape(shape) / seconds.step_s)
     used = utilization(
@@ -153,12 +153,3 @@ def _peaks(scenario: TrainingScenario, rows: dict[str, NDArray[Any]]) -> Floats:
         words = {name: scenario.layout[name] for name in WORDS}
         peak[here] = training_memory(scenario.model, **cast(Any, layout | words)).peak_bytes.max(axis=-1)
     return peak
-
-
-def _spread_time(time: StepTime | None, spread: Any) -> StepTime:
-    plain = [field.name for field in fields(StepTime) if field.name != "hidden_s"]
-    nothing = np.zeros(0)
-    return StepTime(
-        **{name: spread(getattr(time, name) if time else nothing) for name in plain},
-        hidden_s={axis: spread(time.hidden_s[axis] if time else nothing) for axis in AXES},
-    )

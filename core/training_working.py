@@ -12,7 +12,7 @@ from core.layout import Layout
 from core.parallelism import pipeline_bubble
 from core.stage_work import stage_work
 from core.step_time import required_flops_per_token
-from core.training import TrainingReport, parts_of, peaks_of
+from core.training import TrainingReport, peaks_of
 from core.working import Term, Working, number, product
 
 # A rank's share of the whole tensor in symbols, and with n put in; see core.collectives.bytes_per_rank.
@@ -55,7 +55,7 @@ def axis_working(report: TrainingReport, axis: Axis) -> Working:
             f"a GPU of stage {stage + 1} of {layout.pipeline_parallel}, the one that sends most",
             "sizes are those of the whole tensor of one call; bytes sent, as many are received",
         ),
-        source="Thakur, Rabenseifner and Gropp 2005 (shares sent); sources of each flow: core.axis_traffic, core.data_traffic",
+        source="Thakur, Rabenseifner and Gropp 2005 (shares sent); of each flow: core.axis_traffic, core.data_traffic",
     )
 
 
@@ -113,7 +113,7 @@ def step_working(report: TrainingReport) -> Working:
         "bubble": "one micro-batch on each other stage, over the chunks of a stage",
         "optimizer": "states read and written once",
     }
-    parts = {name: float(seconds) for name, seconds in parts_of(report.time).items()}
+    parts = {name: float(seconds) for name, seconds in report.time.parts().items()}
     return Working(
         name="Estimated time of one step",
         formula="matrices + attention + memory traffic + exposed communication + bubble + optimizer",

@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from core.efficiency import MATMUL_SHARES, Efficiency, Overlap
+from core.efficiency import MATMUL_SHARES, REASONS, Efficiency, Overlap
 from core.hardware import load_accelerators
 
 GPUS = load_accelerators()
@@ -16,6 +16,10 @@ def test_every_accelerator_has_shares_between_0_and_1(gpu):
     shares = [rates.matmul_share, rates.attention_share, rates.bandwidth_share, rates.job_share]
     assert all(0 < share <= 1 for share in shares)
     assert all(0 <= getattr(rates.overlap, field.name) <= 1 for field in fields(Overlap))
+
+
+def test_every_overlap_has_a_reason():
+    assert list(REASONS) == [field.name for field in fields(Overlap)]
 
 
 def test_shares_follow_the_architecture():

@@ -5,15 +5,18 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from core.axis_traffic import AXES
+from core.axis_traffic import AXES, model_flows, sent_by_axis
+from core.data_traffic import data_flows
 from core.efficiency import Efficiency, Overlap
 from core.flops import train_flops_per_token
 from core.flow_time import Fabric
 from core.hardware import load_accelerators, load_links
+from core.layout import Layout
 from core.model_spec import load_models
 from core.parallelism import pipeline_bubble
 from core.params import count_params
-from core.step_time import Peaks, StepTime, step_time
+from core.step_parts import BY_AXIS, StepTime
+from core.step_time import Peaks, step_time
 from tests.shapes import gqa
 
 MODELS, LINKS = load_models(), load_links()
@@ -38,7 +41,7 @@ def test_at_the_peak_work_takes_its_flops_over_the_peak(recompute):
 
 def test_parts_add_up():
     time = run(data_parallel=8, tensor_parallel=8, pipeline_parallel=4, num_micro_batches=16, zero_stage=1)
-    parts = [getattr(time, field.name) for field in fields(StepTime) if field.name not in ("hidden_s", "slowest_stage")]
+    parts = [getattr(time, field.name) for field in fields(StepTime) if field.name not in (*BY_AXIS, "slowest_stage")]
     assert sum(parts) == pytest.approx(time.step_s)
     assert sum(time.exposed_s.values()) == pytest.approx(time.communication_s)
     assert list(time.exposed_s) == list(AXES)
@@ -91,6 +94,15 @@ def test_the_optimizer_passes_over_each_gpus_share():
     by_hand = count_params(LLAMA).total * (2 + 2 * 12 + 2) / (3.35e12 * 0.8)
     assert whole == pytest.approx(by_hand)
     assert sharded == pytest.approx(by_hand / 8)
+
+
+def test_bytes_of_each_axis_are_those_of_the_stage_that_sends_most():
+    options = {"data_parallel": 8, "tensor_parallel": 8, "pipeline_parallel": 4, "num_micro_batches": 16}
+    layout = Layout.of(seq_len=4096, **options)
+    flows = (*model_flows(LLAMA, layout), *data_flows(LLAMA, layout))
+    time = run(**options)
+    for axis, volume in sent_by_axis(flows).items():
+        assert time.sent_bytes[axis] == np.max(volume)
 
 
 def test_frozen_weights_save_a_third_of_the_products():
