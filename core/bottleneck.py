@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from core.checks import Floats
 from core.dtypes import bytes_per_element
 from core.hardware import Accelerator
 from core.lora import ADAPTERS, named_recipe
@@ -159,7 +160,10 @@ def _scaled(operator: Operator, times: float) -> Operator:
 def _placed(
     accelerator: Accelerator, phase: Phase, at: tuple[int, ...], operators: list[Operator], formats: dict[str, str]
 ) -> Placed:
-    shape = (len(at),)
+
+    def table(values: list[Floats]) -> Floats:
+        return np.stack([np.broadcast_to(each, len(at)) for each in values], axis=-1)
+
     return Placed(
         phase=phase,
         positions=at,
@@ -169,8 +173,9 @@ def _placed(
             vector_roof(accelerator) if operator.on_vector_units else matrix_roof(accelerator, formats[operator.kind])
             for operator in operators
         ),
-        flops=np.stack([np.broadcast_to(operator.flops, shape) for operator in operators], axis=-1),
-        bytes=np.stack([np.broadcast_to(operator.bytes, shape) for operator in operators], axis=-1),
+        flops=table([operator.flops for operator in operators]),
+        bytes=table([operator.bytes for operator in operators]),
+        weight_bytes=table([operator.weight_bytes for operator in operators]),
     )
 
 

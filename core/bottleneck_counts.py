@@ -12,9 +12,9 @@ from typing import Literal
 import numpy as np
 
 from core.activations import Recompute
-from core.checks import Floats, positive, whole
+from core.checks import Floats, positive
 from core.constraints import Problem
-from core.flops import BACKWARD_OVER_FORWARD, forward_parts, train_flops_per_token
+from core.flops import BACKWARD_OVER_FORWARD, forward_parts
 from core.model_spec import ModelSpec
 from core.partition import positions
 from core.scenario import TrainingScenario
@@ -22,9 +22,11 @@ from core.scenario import TrainingScenario
 Count = Literal["6N", "causal", "full"]
 COUNTS: tuple[Count, ...] = ("6N", "causal", "full")
 COUNT_WORDS = {"6N": "6N, no attention", "causal": "causal attention", "full": "full attention"}
+WAYS: tuple[Recompute, ...] = ("none", "full")  # the two ends that a reported figure is compared with
 SEQ_LEN = tuple(1024 * 2**k for k in range(11))
 REPORTED = 62.0  # percent: the HFU of the puzzle, and beside it
 MODEL = 35.0  # its MFU
+ROUNDING = 0.005
 TOLERANCE = 0.03  # of a reported figure: what rounding and a counted norm or two may explain
 
 
@@ -37,6 +39,25 @@ class Known:
     count: Count
 
 
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A reported HFU over an MFU."""
+
+    ratio: float
+    ceiling: float  # what recomputation alone explains, by the same count
+    match: tuple[Count, Recompute] | None  # another count that comes near the reported figure
+
+    @property
+    def impossible(self) -> bool:
+        """HFU below MFU, which no run has: more is executed than required, never less."""
+        return self.ratio < 1 - ROUNDING
+
+    @property
+    def within(self) -> bool:
+        """Whether recomputation alone can explain it."""
+        return self.ratio <= self.ceiling + ROUNDING
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CountSweep:
     """FLOPs a token by part over sequence lengths; arrays are (positions,). [FLOP per token]"""
@@ -44,16 +65,15 @@ class CountSweep:
     seq_len: tuple[int, ...]
     matrices: Floats  # forward and backward
     attention: dict[Count, Floats]
-    again: dict[Count, Floats]  # made again by full recomputation: every layer, not the output head
+    again: dict[Recompute, dict[Count, Floats]]  # by "full" every layer, not the output head; by "selective" scores
 
-    def per_token(self, count: Count, *, recomputed: bool = False) -> Floats:
+    def per_token(self, count: Count, recompute: Recompute = "none") -> Floats:
         """Everything that a count sees. [FLOP per token]"""
-        total = self.matrices + self.attention[count]
-        return total + self.again[count] if recomputed else total
+        return self.matrices + self.attention[count] + self.again[recompute][count]
 
     def ceiling(self, count: Count) -> Floats:
         """HFU over MFU of the same count when every layer is made again: at most 4/3. [-]"""
-        return self.per_token(count, recomputed=True) / self.per_token(count)
+        return self.per_token(count, "full") / self.per_token(count)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,25 +85,33 @@ class Utilization:
     rate: Floats | None  # tokens a second of all GPUs; None where neither it nor a peak is known
     scale: Floats  # shares of the peak for each FLOP a token
 
-    def share(self, count: Count, *, recomputed: bool = False) -> Floats:
-        """MFU by this count; ``recomputed``, the HFU of full recomputation. [-]"""
-        return self.scale * self.sweep.per_token(count, recomputed=recomputed)
+    def share(self, count: Count, recompute: Recompute = "none") -> Floats:
+        """MFU by this count; with ``recompute`` HFU. [-]"""
+        return self.scale * self.sweep.per_token(count, recompute)
 
-    def parts(self, count: Count, *, recomputed: bool) -> dict[str, Floats]:
+    def parts(self, count: Count, recompute: Recompute) -> dict[str, Floats]:
         """That share by what it counts. [-]"""
-        again = self.sweep.again[count] if recomputed else np.zeros_like(self.scale)
         return {
             "matrices": self.scale * self.sweep.matrices,
             "attention": self.scale * self.sweep.attention[count],
-            "made again": self.scale * again,
+            "made again": self.scale * self.sweep.again[recompute][count],
         }
 
-    def explains(self, reported: float, index: int) -> tuple[Count, bool] | None:
-        """The count that comes within a few percent of a reported share: which attention, and whether recomputed."""
-        found: dict[tuple[Count, bool], float] = {}
+    def most(self, count: Count) -> Floats:
+        """HFU by this count with everything made again: the most that recomputation explains. [-]"""
+        return self.share(count, "full")
+
+    def gap(self, reported: float, index: int) -> Gap:
+        """A reported HFU beside the MFU by the known count."""
+        ratio = reported / float(self.share(self.known.count)[index])
+        return Gap(ratio, float(self.sweep.ceiling(self.known.count)[index]), self.explains(reported, index))
+
+    def explains(self, reported: float, index: int) -> tuple[Count, Recompute] | None:
+        """The count that comes within a few percent of a reported share: which attention, and what is made again."""
+        found: dict[tuple[Count, Recompute], float] = {}
         for count in COUNTS:
-            for recomputed in (False, True):
-                found[count, recomputed] = abs(float(self.share(count, recomputed=recomputed)[index]) / reported - 1)
+            for recompute in WAYS:
+                found[count, recompute] = abs(float(self.share(count, recompute)[index]) / reported - 1)
         nearest = min(found, key=lambda key: found[key])
         return nearest if found[nearest] <= TOLERANCE else None
 
@@ -105,11 +133,16 @@ def _over_seq_len(model: ModelSpec, lengths: tuple[int, ...]) -> CountSweep:
         "causal": causal.attention + causal.indexer + causal.state,
         "full": full.attention + full.indexer + full.state,
     }
+    scores: dict[Count, Floats] = {"6N": nothing, "causal": causal.attention, "full": full.attention}
     return CountSweep(
         seq_len=lengths,
         matrices=passes * (causal.matrices + causal.head),
         attention={count: passes * flops for count, flops in mixing.items()},
-        again={count: causal.matrices + flops for count, flops in mixing.items()},
+        again={
+            "none": dict.fromkeys(COUNTS, nothing),
+            "selective": scores,
+            "full": {count: causal.matrices + flops for count, flops in mixing.items()},
+        },
     )
 
 
@@ -133,15 +166,6 @@ def counted(scenario: TrainingScenario, known: Known, dtype: str | None) -> Util
         raise ValueError(f"{scenario.accelerator.name} has no confirmed peak, so tokens a second make no share of one")
     rate = positive("tokens_per_s", known.tokens_per_s or 0.0) * np.ones(len(sweep.seq_len))
     return Utilization(sweep, known, rate, rate / peak)
-
-
-def hardware_share(
-    utilization: Utilization, model: ModelSpec, recompute: Recompute, index: int, *, causal: bool
-) -> float:
-    """HFU of the scenario's own recomputation at one length. [-]"""
-    length = whole("seq_len", utilization.sweep.seq_len[index])
-    per_token = train_flops_per_token(model, length, causal=causal, recompute=recompute)
-    return float(utilization.scale[index] * per_token)
 
 
 def percent_problem(name: str, value: float | None) -> Problem | None:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from core.checks import Floats
 from core.hardware import Accelerator
-from core.roofline import ridge_point
 from core.serving_rates import multiply_dtype
 from core.work import Phase
 
@@ -39,6 +38,7 @@ class Spot:
     label: str
     flops: float
     num_bytes: float
+    weight_bytes: float
     intensity: float
     ridge: float  # NaN where no peak is confirmed
     bound: str
@@ -73,6 +73,7 @@ class Placed:
     roofs: tuple[Roof, ...]  # of each operator
     flops: Floats
     bytes: Floats
+    weight_bytes: Floats  # of these bytes
 
     @property
     def peaks(self) -> Floats:
@@ -145,6 +146,7 @@ class Placed:
             label=self.labels[operator],
             flops=float(self.flops[index, operator]),
             num_bytes=float(self.bytes[index, operator]),
+            weight_bytes=float(self.weight_bytes[index, operator]),
             intensity=intensity,
             ridge=ridge,
             bound=side(intensity, ridge),
@@ -202,6 +204,6 @@ def format_roofs(accelerator: Accelerator, formats: tuple[str, ...]) -> tuple[Ro
     )
 
 
-def half_ridge(accelerator: Accelerator) -> float | None:
-    """Ridge in the accelerator's 16-bit format; None where it has none. [FLOP/byte]"""
-    return None if accelerator.half_dtype is None else ridge_point(accelerator, accelerator.half_dtype)
+def half_roof(accelerator: Accelerator) -> Roof:
+    """The roof of 16-bit products."""
+    return matrix_roof(accelerator, "bf16")

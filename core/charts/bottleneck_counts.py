@@ -1,0 +1,144 @@
+"""The second picture of step 1: one training speed, counted several ways."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from core.bottleneck_counts import COUNT_WORDS, COUNTS, WAYS, Gap, Utilization
+from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
+from core.display import digits, show_percent
+
+ROLE_OF_PART = {"matrices": "weights", "attention": "kv", "made again": "activations"}
+SHORT_COUNTS = {"6N": "6N", "causal": "causal", "full": "full"}
+
+
+@lru_cache(maxsize=64)
+def counted_ways(used: Utilization, *, recompute: str, reported: float | None, num_gpus: int) -> LiveFigure:
+    """Bars of the same speed by what is counted, live over the sequence length, against a reported HFU.
+
+    Args:
+        used: shares of the peak.
+        recompute: the scenario's own way.
+        reported: HFU to explain, 0.62 for 62%; None draws no line.
+        num_gpus: of the run.
+    """
+    rows = [(count, way) for count in COUNTS for way in WAYS]
+    names = [SHORT_COUNTS[count] + (", recomputed" if way == "full" else "") for count, way in rows]
+    parts = [used.parts(count, way) for count, way in rows]
+    totals = 100 * np.stack([used.share(count, way) for count, way in rows], axis=-1)
+    end = max(110.0, 1.12 * float(totals.max()))
+    traces: list[dict[str, Any]] = []
+    tables: list[TraceTable] = []
+    for number, (part, role) in enumerate(ROLE_OF_PART.items()):
+        values = 100 * np.stack([row[part] for row in parts], axis=-1)
+        traces.append(
+            {
+                "type": "bar",
+                "name": part,
+                "orientation": "h",
+                "y": names,
+                "x": values[0],
+                "hovertemplate": "%{x:.1f}% of the peak<extra>" + part + "</extra>",
+                "meta": {"role": role},
+            }
+        )
+        tables.append(TraceTable(number, "x", values))
+    texts = [[show_percent(float(value) / 100) for value in row] for row in totals]
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "text",
+            "y": names,
+            "x": totals[0],
+            "text": texts[0],
+            "textposition": "middle right",
+            "hoverinfo": "skip",
+            "showlegend": False,
+            "cliponaxis": False,
+            "meta": {"role": "limit"},
+        }
+    )
+    tables += [TraceTable(len(ROLE_OF_PART), "x", totals), TraceTable(len(ROLE_OF_PART), "text", texts)]
+    lines = [(100.0, "dense peak")]
+    if reported is not None:
+        lines.append((100 * reported, f"reported {show_percent(reported)}"))
+    layout = {
+        "barmode": "stack",
+        "bargap": 0.35,
+        "height": 330,
+        "margin": {"l": 132, "r": 24, "t": 30, "b": 44},
+        "xaxis": {"range": [0, end], "title": {"text": "% of the dense peak"}, "fixedrange": True},
+        "yaxis": {"autorange": "reversed", "fixedrange": True},
+        "shapes": [{"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper"} for x, _ in lines],
+        "annotations": [
+            {"x": x, "y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False, "text": text}
+            for x, text in lines
+        ],
+        "meta": {"narrow": {"margin": {"l": 122}}},
+    }
+    lengths = [f"{tokens:,} tokens" for tokens in used.sweep.seq_len]
+    alt = [
+        f"{length}: share of the dense peak by count: "
+        + ", ".join(f"{name} {text}" for name, text in zip(names, row, strict=True))
+        + ("." if reported is None else f"; reported HFU {show_percent(reported)}.")
+        for length, row in zip(lengths, texts, strict=True)
+    ]
+    readouts = _count_readouts(used, recompute, reported, num_gpus)
+    return LiveFigure({"data": traces, "layout": layout}, tuple(tables), LiveSlider("Sequence", lengths), readouts, alt)
+
+
+def _count_readouts(used: Utilization, recompute: Any, reported: float | None, num_gpus: int) -> tuple[Readout, ...]:
+    count = used.known.count
+    model, hardware = used.share(count), used.share(count, recompute)
+    each = range(len(model))
+    rates = ["no confirmed peak" if used.rate is None else f"{used.rate[index]:,.0f} tokens/s" for index in each]
+    gpus = f"{num_gpus:,} GPU" + ("" if num_gpus == 1 else "s")
+    found = (
+        Readout(
+            f"MFU, {COUNT_WORDS[count]}",
+            [show_percent(float(share)) for share in model],
+            [f"{rate} on {gpus}" for rate in rates],
+        ),
+        Readout(
+            f"HFU, recompute {recompute}",
+            [show_percent(float(share)) for share in hardware],
+            [
+                f"recompute explains up to {show_percent(float(c * m))}, {c:.3g} x"
+                for c, m in zip(ceiling, model, strict=True)
+            ],
+        ),
+    )
+    if reported is None:
+        return found
+    notes = [_explained(used.gap(reported, index)) for index in each]
+    return (*found, Readout("reported HFU", [show_percent(reported)] * len(model), notes, emphasis=True))
+
+
+def _explained(gap: Gap) -> str:
+    if gap.impossible:
+        return "below MFU: HFU never is, so the counts or the peaks differ"
+    within = f"{digits(gap.ratio)} x MFU"
+    if gap.within:
+        return f"{within}: recomputation can explain it"
+    if gap.match:
+        count, recompute = gap.match
+        again = ", all recomputed" if recompute == "full" else ""
+        return f"{within}, more than recompute explains; {COUNT_WORDS[count]}{again} comes near"
+    return f"{within}, and no count here explains it: look for padding or another instrument"
+
+
+def counts_table(used: Utilization) -> dict[str, list[object]]:
+    """Shares of the dense peak at every length, one row for each count and way."""
+    rows = [(count, way) for count in COUNTS for way in WAYS]
+    lengths = used.sweep.seq_len
+    columns: dict[str, Any] = {
+        "seq_len": np.tile(lengths, len(rows)),
+        "attention": np.repeat([count for count, _ in rows], len(lengths)),
+        "recompute": np.repeat([way for _, way in rows], len(lengths)),
+        "flop_per_token": np.concatenate([used.sweep.per_token(count, way) for count, way in rows]),
+        "share_of_peak": np.concatenate([used.share(count, way) for count, way in rows]),
+    }
+    return {name: np.asarray(values).tolist() for name, values in columns.items()}
