@@ -168,15 +168,32 @@ def counted(scenario: TrainingScenario, known: Known, dtype: str | None) -> Util
     return Utilization(sweep, known, rate, rate / peak)
 
 
-def percent_problem(name: str, value: float | None) -> Problem | None:
+def known_of(kind: str, typed: float | None, count: Count, estimate: float) -> Known | Problem:
+    """What a person typed, or why it is no use.
+
+    Args:
+        kind: "MFU" or "tokens/s".
+        typed: a percentage, or tokens a second of all GPUs; nothing takes the puzzle's MFU, or the estimate.
+        count: what the MFU counts.
+        estimate: tokens a second of the scenario; NaN where there is none.
+    """
+    if kind == "MFU":
+        value = MODEL if typed is None else typed
+        return percent_problem("MFU", value) or Known(value / 100, None, count)
+    rate = estimate if typed is None else typed
+    if not 0 < rate < 1e15:
+        way_out = "Type the tokens of a step over its seconds."
+        return Problem("Tokens a second", typed, "a rate is a number above 0", way_out)
+    return Known(None, rate, count)
+
+
+def percent_problem(name: str, value: float) -> Problem | None:
     """Why a typed percentage cannot be a share of the peak."""
-    if value is not None and 0 < value <= 100:
+    if 0 < value <= 100:
         return None
     return Problem(name, value, "a share of the dense peak lies above 0 and at most 100%", "Try 35.")
 
 
-def rate_problem(name: str, value: float | None) -> Problem | None:
-    """Why a typed number cannot be tokens a second."""
-    if value is not None and 0 < value < 1e15:
-        return None
-    return Problem(name, value, "a rate is a number above 0", "Type the tokens of a step over its seconds.")
+def share_of(percent: float) -> float:
+    """A percentage as a share."""
+    return percent / 100

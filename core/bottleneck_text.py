@@ -11,7 +11,7 @@ from core.bottleneck_questions import CeilingQuestion, IntensityQuestion
 from core.bottleneck_verdict import Pressure, Verdict
 from core.display import digits, show_bytes, show_count, show_percent, show_rate, show_seconds
 from core.scenario import Scenario
-from core.under_roof import Headline, Placed, Roof, half_roof
+from core.under_roof import Placed, Spot, half_roof
 
 BOUND_WORDS = {
     "bandwidth": "bandwidth-bound",
@@ -26,7 +26,6 @@ LIMIT_WORDS = {
     "bandwidth": "memory bandwidth",
     "unknown": "unknown",
 }
-STEP_OF_LIMIT = {"capacity": "2 Partition", "communication": "3 Communication", "bandwidth": "5 Batch"}
 PHASE_WORDS = {"decode": "decode step", "prefill": "prefill of one prompt", "training": "optimizer step"}
 
 
@@ -112,6 +111,19 @@ def pressure_words(pressure: Pressure, verdict: Verdict, unit: str) -> tuple[str
     return amount, f"{digits(pressure.room)} times below" if pressure.share > 0 else "far from binding"
 
 
+def pressure_rows(verdict: Verdict, unit: str) -> list[tuple[str, float | None, str, str, bool]]:
+    """A verdict's four limits: name, share of binding, own number, distance, and whether it binds."""
+    return [
+        (
+            LIMIT_WORDS[pressure.limit],
+            pressure.share if np.isfinite(pressure.share) else None,
+            *pressure_words(pressure, verdict, unit),
+            pressure.limit == verdict.limit,
+        )
+        for pressure in verdict.pressures
+    ]
+
+
 def layout_in_words(scenario: Scenario, phase: str) -> str:
     """The scenario in a few words, to recognise a pinned one."""
     serving, run = scenario.serving, scenario.training
@@ -152,23 +164,18 @@ def utilization_table(used: Utilization, index: int) -> list[dict[str, str]]:
     ]
 
 
-def said_numbers(scenario: Scenario, pair: Sequence[Verdict], decode: Headline, ridge: float) -> dict[str, str]:
-    """What the section "Say it" quotes."""
+def said_numbers(scenario: Scenario, pair: Sequence[Verdict], decode: Spot) -> dict[str, str]:
+    """What the section "Say it" quotes; ``decode`` is the largest product of a decode step."""
     training, serving = pair
     return {
         "training": verdict_sentence(training),
         "serving": verdict_sentence(serving),
         "largest": decode.label,
         "intensity": digits(decode.intensity),
-        "against_ridge": against_ridge(decode.intensity, ridge),
+        "against_ridge": against_ridge(decode.intensity, decode.ridge),
         "batch": f"{scenario.serving.batch:,}",
         "gpu": scenario.accelerator.name,
     }
-
-
-def roof_label(roof: Roof) -> str:
-    """A roof's name and height."""
-    return roof.name if roof.flops_per_s is None else f"{roof.name} {show_rate(roof.flops_per_s, 'FLOP')}"
 
 
 # What to look at, and which two suspects it tells apart.
@@ -205,43 +212,43 @@ INSTRUMENTS = (
     },
 )
 
-# Symptom, instrument, limit, step; the page links the last by its address.
+# Symptom, instrument, limit, step.
 SYMPTOMS = (
     {
         "symptom": "out of memory",
         "instrument": "allocator's peak by part",
         "limit": "capacity; or a transient, or fragments",
-        "step": "partition",
+        "step": "2 Partition",
     },
     {
         "symptom": "MFU falls as nodes are added",
         "instrument": "trace: exposed collectives",
         "limit": "communication",
-        "step": "communication",
+        "step": "3 Communication",
     },
     {
         "symptom": "MFU falls as sequences grow",
         "instrument": "kernel profile of attention",
         "limit": "bandwidth, where scores are written out",
-        "step": "attention",
+        "step": "4 Attention",
     },
     {
         "symptom": "few tokens a second, and a larger batch is nearly free",
         "instrument": "bytes/s of decode's products",
         "limit": "bandwidth",
-        "step": "batch",
+        "step": "5 Batch",
     },
     {
         "symptom": "requests wait while the GPU computes little",
         "instrument": "KV blocks in use",
         "limit": "capacity of the cache",
-        "step": "batch",
+        "step": "5 Batch",
     },
     {
         "symptom": "MFU is high and the step is still too slow",
         "instrument": "roofline: products near the peak",
         "limit": "compute",
-        "step": "",
+        "step": "more or faster GPUs, narrower products",
     },
 )
 

@@ -47,7 +47,7 @@ FLOORS = [
     set(),
     {"step_time"},
     {"training", "training_sweep", "training_working", "inference"},
-    {"planner"},
+    {"planner", "bottleneck_verdict", "bottleneck_text", "bottleneck_working"},
 ]
 FORMULA_FLOOR = 2
 

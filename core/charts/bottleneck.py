@@ -225,23 +225,24 @@ def _sizes(share: Floats) -> Floats:
 
 def _labels(placed: Placed, drawn: list[int], frame: Frame) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
     """One label for points that lie together, written at the largest of them, on the side where there is room."""
-    shape = placed.flops.shape
+    shape, intensity, attained = placed.flops.shape, placed.intensity, placed.attained
+    shares = placed.share
     words, sides = np.full(shape, "", dtype=object), np.full(shape, "bottom right", dtype=object)
     for index in range(shape[0]):
-        for cluster in _clusters(placed, drawn, index):
-            share = placed.share[index, cluster]
+        for cluster in _clusters(placed, drawn, index, intensity, attained):
+            share = shares[index, cluster]
             if share.sum() < WORTH_A_LABEL:
                 continue
             chosen = cluster[int(np.argmax(share))]
             words[index, chosen] = _cluster_words(placed, cluster, chosen)
-            right = frame.across(float(placed.intensity[index, chosen])) < 0.5
+            right = frame.across(float(intensity[index, chosen])) < 0.5
             sides[index, chosen] = "bottom right" if right else "bottom left"
     return words, sides
 
 
-def _clusters(placed: Placed, drawn: list[int], index: int) -> Iterator[list[int]]:
+def _clusters(placed: Placed, drawn: list[int], index: int, intensity: Floats, attained: Floats) -> Iterator[list[int]]:
     """Points on one roof, from left to right, cut where the next lies too far from the first."""
-    x, y = np.log10(placed.intensity[index]), np.log10(placed.attained[index])
+    x, y = (dict(zip(drawn, np.log10(values[index, drawn]), strict=True)) for values in (intensity, attained))
     cluster: list[int] = []
     for at in sorted(drawn, key=lambda at: (placed.roofs[at].name == "vector units", float(x[at]))):
         first = cluster[0] if cluster else at
@@ -272,7 +273,10 @@ def _readouts(placed: Placed, baseline: Headline | None) -> tuple[Readout, ...]:
     spots = [placed.spot(index, placed.largest) for index in range(len(rows))]
     pinned = baseline if baseline and baseline.phase == placed.phase else None
     step = {"decode": "one decode step", "prefill": "prefill of one prompt", "training": "one optimizer step"}
-    bound = [SIDES[spot.bound] + _distance(spot.from_ridge) for spot in spots]
+    bound = [
+        SIDES[spot.bound] + _distance(spot.from_ridge) + _ratio(spot.intensity, pinned.intensity if pinned else None)
+        for spot in spots
+    ]
     return (
         Readout(
             f"{rows[0].label}, FLOP/byte",

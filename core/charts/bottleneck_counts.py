@@ -106,8 +106,8 @@ def _count_readouts(used: Utilization, recompute: Any, reported: float | None, n
             f"HFU, recompute {recompute}",
             [show_percent(float(share)) for share in hardware],
             [
-                f"recompute explains up to {show_percent(float(c * m))}, {c:.3g} x"
-                for c, m in zip(ceiling, model, strict=True)
+                f"recompute explains up to {show_percent(float(share))}, {float(times):.3g} x"
+                for share, times in zip(used.most(count), used.sweep.ceiling(count), strict=True)
             ],
         ),
     )

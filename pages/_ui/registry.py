@@ -35,21 +35,30 @@ class Step:
 
 ENTRIES = (
     Entry("start/home.py", "Home", "", ":material/home:"),
+    Entry("steps/bottleneck.py", "1 Bottleneck", "bottleneck", ":material/search_insights:"),
     Entry("steps/partition.py", "2 Partition", "partition", ":material/grid_view:"),
+    Entry("steps/attention.py", "4 Attention", "attention", ":material/view_module:"),
+    Entry("steps/batch.py", "5 Batch", "batch", ":material/stacked_line_chart:"),
     Entry("start/settings.py", "Settings", "settings", ":material/settings:"),
 )
 
 STEPS = (
-    Step(1, "Find the bottleneck", "all four limits", "Which limit binds? Measure before you change anything.", None),
+    Step(
+        1,
+        "Find the bottleneck",
+        "all four limits",
+        "Which limit binds? Measure before you change anything.",
+        "bottleneck",
+    ),
     Step(2, "Partition", "memory capacity", "Split the model states until they fit.", "partition"),
     Step(3, "Cut communication", "communication", "Move fewer bytes between GPUs, or hide them.", None),
-    Step(4, "Tile attention", "memory bandwidth", "Keep the score matrix inside the chip.", None),
+    Step(4, "Tile attention", "memory bandwidth", "Keep the score matrix inside the chip.", "attention"),
     Step(
         5,
         "Raise the batch",
         "capacity and bandwidth",
         "The KV cache caps the batch; the batch makes the throughput.",
-        None,
+        "batch",
     ),
 )
 
