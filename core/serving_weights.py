@@ -125,10 +125,10 @@ def vector_bytes(model: ModelSpec, formats: ServingFormats) -> float:
 def _vectors(model: ModelSpec) -> float:
     """The model less its matrices and its lookup tables. [params]"""
     matrices = sum(one.layers * float(one.matrix.params) for one in served_matrices(model, 1, {}))
-    return count_params(model).total - matrices - _lookup_params(model)
+    return count_params(model).total - matrices - lookup_params(model)
 
 
-def _lookup_params(model: ModelSpec) -> int:
+def lookup_params(model: ModelSpec) -> int:
     """Tables of which a token reads a row. A tied embedding is none of them: it is the head, a matrix. [params]"""
     count = count_params(model)
     tables = count.embedding + count.position_embedding + model.embedding_extra_params
@@ -150,7 +150,7 @@ def stored_weight_bytes(model: ModelSpec, tensor_parallel: ArrayLike, **formats:
     """
     gpus = whole("tensor_parallel", tensor_parallel, high=MOST_GPUS)
     held = sum((one.stored_bytes for one in served_matrices(model, gpus, formats)), np.zeros(()))
-    lookups = _lookup_params(model) * bytes_per_element(dtype_of_parts(formats)["embedding"])
+    lookups = lookup_params(model) * bytes_per_element(dtype_of_parts(formats)["embedding"])
     return np.asarray(held + lookups / gpus + vector_bytes(model, formats))
 
 

@@ -1,0 +1,86 @@
+"""Lines, dots, axes and words that the pictures of step 5 share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.display import show_percent
+
+Floats = NDArray[np.float64]
+_REQUEST_TICKS = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576]
+
+
+def columns(values: Mapping[str, Any], rows: int) -> dict[str, list[object]]:
+    return {name: np.broadcast_to(column, (rows,)).tolist() for name, column in values.items()}
+
+
+def line(
+    name: str,
+    role: str,
+    x: Sequence[int],
+    y: Floats,
+    *,
+    axis: str = "y",
+    dash: str | None = None,
+    width: float = 2.5,
+) -> dict[str, Any]:
+    trace = {"type": "scatter", "mode": "lines", "name": name, "x": list(x), "y": y, "yaxis": axis}
+    line = {"width": width} | ({"dash": dash} if dash else {})
+    return trace | {"line": line, "meta": {"role": role}, "hovertemplate": "%{y:,.3r}<extra>" + name + "</extra>"}
+
+
+def dot(x: int, y: float, *, axis: str = "y") -> dict[str, Any]:
+    """Where the slider stands."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [x],
+        "y": [float(y)],
+        "yaxis": axis,
+        "marker": {"size": 12},
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "meta": {"role": "limit"},
+    }
+
+
+def requests_axis(batch: Sequence[int]) -> dict[str, Any]:
+    ends = [math.log10(batch[0]) - 0.06, math.log10(batch[-1]) + 0.06]
+    ticks = [tick for tick in _REQUEST_TICKS if tick <= batch[-1]]
+    return {
+        "type": "log",
+        "range": ends,
+        "tickvals": ticks,
+        "ticktext": [f"{tick:,}" for tick in ticks],
+        "title": {"text": "requests at once"},
+        "fixedrange": True,
+    }
+
+
+def log_axis(title: str, *values: Floats) -> dict[str, Any]:
+    """A logarithmic axis around all of some values."""
+    low, high = min(float(v.min()) for v in values), max(float(v.max()) for v in values)
+    ends = [math.log10(low) - 0.1, math.log10(high) + 0.15]
+    return {"type": "log", "range": ends, "dtick": 1, "title": {"text": title}, "fixedrange": True}
+
+
+def requests(count: int) -> str:
+    return f"{count:,} request" + ("s" if count != 1 else "")
+
+
+def joined(*words: str | None) -> str:
+    return "; ".join(word for word in words if word)
+
+
+def share_against(share: float) -> str:
+    return "no change" if abs(share) < 0.0005 else f"{'+' if share > 0 else '-'}{show_percent(abs(share))}"
+
+
+def count_against(difference: int) -> str:
+    sign = "+" if difference > 0 else "-"
+    return "no change against pinned" if not difference else f"{sign}{abs(difference):,} against pinned"

@@ -1,0 +1,178 @@
+"""The first picture of step 5: tokens a second and the parts of a step, over the batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from core.batch import BatchSweep, Headline
+from core.charts.axes import columns, count_against, dot, joined, line, log_axis, requests, requests_axis, share_against
+from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
+from core.display import digits, show_bytes, show_seconds
+from core.units import MILLISECOND
+
+
+@lru_cache(maxsize=64)
+def by_batch(sweep: BatchSweep, *, unit: str, baseline: Headline | None) -> LiveFigure:
+    """Tokens a second above, the parts of a step below, both over the batch on logarithmic axes.
+
+    On such axes a cost that each request brings is a straight rising line, and one that all share is flat: so the
+    weights are met by their own FLOPs at the bend, and the cache, which rises as they do, is met by nothing.
+    """
+    batch, step = list(sweep.batch), sweep.step
+    rows = [sweep.headline(index) for index in range(len(batch))]
+    parts = [
+        ("weights read, floor", "weights", step.floor.weight_s, None),
+        ("cache read, floor", "kv", step.floor.kv_s, None),
+        ("FLOPs of the matrices, floor", "limit", step.floor.matmul_s, "2px,3px"),
+    ]
+    shown = [part for part in parts if np.all(np.isfinite(part[2])) and np.all(part[2] > 0)]
+    traces = [
+        line("estimate", "accent", batch, step.tokens_per_s),
+        line("floor: no more than this", "muted", batch, step.most_tokens_per_s, width=1.5),
+        *(
+            line(name, role, batch, np.broadcast_to(times, len(batch)) / MILLISECOND, axis="y2", dash=dash)
+            for name, role, times, dash in shown
+        ),
+        line("whole step, estimate", "accent", batch, step.step_s / MILLISECOND, axis="y2") | {"showlegend": False},
+        dot(batch[0], step.tokens_per_s[0]),
+        dot(batch[0], step.step_s[0] / MILLISECOND, axis="y2"),
+    ]
+    at = np.array(batch, dtype=np.float64)[:, None]
+    tables = (
+        TraceTable(len(traces) - 2, "x", at),
+        TraceTable(len(traces) - 2, "y", step.tokens_per_s[:, None]),
+        TraceTable(len(traces) - 1, "x", at),
+        TraceTable(len(traces) - 1, "y", step.step_s[:, None] / MILLISECOND),
+    )
+    times = np.concatenate([step.step_s, *(np.ravel(part[2]) for part in shown)]) / MILLISECOND
+    layout = {
+        "height": 520,
+        "margin": {"l": 64, "r": 16, "t": 28, "b": 44},
+        "xaxis": requests_axis(batch) | {"anchor": "y2"},
+        "yaxis": log_axis("tokens a second", step.tokens_per_s, step.most_tokens_per_s) | {"domain": [0.54, 1]},
+        "yaxis2": log_axis("ms a step", times) | {"domain": [0, 0.44]},
+        **_marks(sweep),
+    }
+    return LiveFigure(
+        {"data": traces, "layout": layout},
+        tables,
+        LiveSlider("Requests at once", [requests(n) for n in batch]),
+        _batch_readouts(rows, sweep.alone, unit, baseline),
+        [_batch_alt(row, sweep, unit) for row in rows],
+    )
+
+
+def _marks(sweep: BatchSweep) -> dict[str, list[dict[str, Any]]]:
+    """The cap of the memory and the bend of the matrices, as lines through both panels with their names on top."""
+    low, high = sweep.batch[0], sweep.batch[-1]
+    found = [
+        (float(sweep.max_batch), "limit", f"memory holds {sweep.max_batch:,}"),
+        (sweep.matrices_bend, "muted", f"matrices bend at {digits(sweep.matrices_bend)}"),
+    ]
+    inside = [mark for mark in found if low <= mark[0] <= high]
+    # The names stand on either side of their lines, the left one's to its left.
+    left = min((mark[0] for mark in inside), default=0.0)
+    shapes = [
+        {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "name": role} for x, role, _ in inside
+    ]
+    notes = [
+        {
+            "x": math.log10(x),
+            "y": 1,
+            "yref": "paper",
+            "yanchor": "bottom",
+            "xanchor": "right" if x == left else "left",
+            "text": words,
+            "showarrow": False,
+        }
+        for x, _, words in inside
+    ]
+    return {"shapes": shapes, "annotations": notes}
+
+
+def _batch_readouts(
+    rows: Sequence[Headline], alone: Headline, unit: str, baseline: Headline | None
+) -> tuple[Readout, ...]:
+    pinned = [row.against(baseline) if baseline else None for row in rows]
+    return (
+        Readout(
+            "room on each GPU",
+            [
+                show_bytes(row.room_bytes, unit) if row.fits else f"{show_bytes(row.over_bytes, unit)} over"
+                for row in rows
+            ],
+            [
+                joined(
+                    f"it fits; {row.max_batch:,} would" if row.fits else f"it does not fit; {row.max_batch:,} would",
+                    None if than is None else count_against(than.max_batch),
+                    None if than is None or than.fitted == row.fits else ("did not fit" if row.fits else "fitted"),
+                )
+                for row, than in zip(rows, pinned, strict=True)
+            ],
+            emphasis=True,
+        ),
+        Readout(
+            "tokens a second, estimate",
+            [digits(row.tokens_per_s) for row in rows],
+            [
+                joined(
+                    None if row.fits else "if memory held it",
+                    f"floor {digits(row.most_tokens_per_s)}",
+                    f"{digits(row.tokens_per_s / alone.tokens_per_s)} x one request",
+                    None if than is None else f"{share_against(than.tokens)} against pinned",
+                )
+                for row, than in zip(rows, pinned, strict=True)
+            ],
+        ),
+        Readout(
+            "a request waits for a token, estimate",
+            [show_seconds(row.step_s) for row in rows],
+            [
+                joined(
+                    None if row.fits else "if memory held it",
+                    f"floor {show_seconds(row.floor_s)}",
+                    None if than is None else f"{share_against(than.step)} against pinned",
+                )
+                for row, than in zip(rows, pinned, strict=True)
+            ],
+        ),
+    )
+
+
+def _batch_alt(row: Headline, sweep: BatchSweep, unit: str) -> str:
+    fits = "fits" if row.fits else f"does not fit by {show_bytes(row.over_bytes, unit)} a GPU"
+    bend = (
+        f" The matrices turn compute-bound at {digits(sweep.matrices_bend)} requests."
+        if math.isfinite(sweep.matrices_bend)
+        else ""
+    )
+    return (
+        f"{requests(row.batch)}: {fits}; memory holds {row.max_batch:,}. Estimate {digits(row.tokens_per_s)}"
+        f" tokens a second at {show_seconds(row.step_s)} a token, floor {digits(row.most_tokens_per_s)} and"
+        f" {show_seconds(row.floor_s)}.{bend}"
+    )
+
+
+def batch_table(sweep: BatchSweep) -> dict[str, list[object]]:
+    """The sweep over the batch as columns in base units, for a spreadsheet."""
+    step = sweep.step
+    return columns(
+        {
+            "requests": np.array(sweep.batch),
+            "fits": step.memory.fits,
+            "tokens_per_s_estimate": step.tokens_per_s,
+            "tokens_per_s_floor": step.most_tokens_per_s,
+            "step_s_estimate": step.step_s,
+            "step_s_floor": step.floor_s,
+            "weights_read_s_floor": step.floor.weight_s,
+            "cache_read_s_floor": step.floor.kv_s,
+            "matrix_flops_s_floor": step.floor.matmul_s,
+            "memory_bytes_per_gpu": step.memory.total_bytes,
+        },
+        len(sweep.batch),
+    )
