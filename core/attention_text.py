@@ -1,0 +1,312 @@
+"""The numbers that the words of step 4 quote, its tables, and what has to be said of a model or an accelerator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from core.attention import Headline, IoSweep, over_seq_len
+from core.attention_cost import Chip, Method
+from core.attention_kinds import Kind
+from core.attention_questions import TOKENS, RecomputeQuestion, ScoreQuestion
+from core.attention_shapes import layer_shapes
+from core.decode_launches import LaunchRow
+from core.display import digits, show_bytes, show_count, show_rate, show_seconds
+from core.model_spec import ModelSpec
+from core.scenario import ServingScenario, TrainingScenario
+
+_PASSES: tuple[tuple[str, Method], ...] = (
+    ("unfused", "unfused"),
+    ("tiled, causal", "tiled"),
+    ("tiled, no mask", "tiled, no mask"),
+)
+
+
+def limit_numbers(scenario: TrainingScenario) -> dict[str, str]:
+    """What the section "Limit" quotes: the model's heads and the accelerator's rate, but no result."""
+    shapes = layer_shapes(scenario.model)
+    return {
+        "model": scenario.model.name,
+        "gpu": scenario.accelerator.name,
+        "shape": shapes[0].in_words if shapes else "no heads with a softmax",
+        "rate": show_rate(scenario.accelerator.hbm_bytes_per_s, "B"),
+    }
+
+
+def score_numbers(question: ScoreQuestion, scenario: TrainingScenario, unit: str) -> dict[str, str]:
+    """What the first question and answer quote."""
+    shapes = layer_shapes(scenario.model)
+    heads = shapes[0].heads if shapes else 0
+    own = (
+        f"A layer of {scenario.model.name} has {heads} such matri{'x' if heads == 1 else 'ces'} for each sequence."
+        if shapes
+        else f"{scenario.model.name} has none: it mixes tokens without a softmax over pairs."
+    )
+    return {
+        "tokens": f"{TOKENS:,}",
+        "size": show_bytes(question.size_bytes, unit),
+        "traffic": show_bytes(question.traffic_bytes, unit),
+        "own": own,
+    }
+
+
+def recompute_numbers(question: RecomputeQuestion, scenario: TrainingScenario, unit: str) -> dict[str, str]:
+    """What the second question and answer quote."""
+    dtype = scenario.accelerator.half_dtype
+    bound = {
+        "less time": "The chain waits for its bytes, and the tiled kernel has few.",
+        "about as long": "This chip computes slowly for its bandwidth, so what the bytes save the products take.",
+        "more time": "This chip has so much bandwidth for its arithmetic that the products are the limit either way.",
+    }[question.truth]
+    return {
+        "model": scenario.model.name,
+        "gpu": scenario.accelerator.name,
+        "seq_len": f"{scenario.seq_len:,}",
+        "flops": f"{show_count(question.tiled[0])} FLOP against {show_count(question.unfused[0])}",
+        "more": f"{digits(question.flops_ratio)} times the FLOPs",
+        "unfused_bytes": show_bytes(question.unfused[1], unit),
+        "tiled_bytes": show_bytes(question.tiled[1], unit),
+        "unfused_time": show_seconds(question.unfused[2]),
+        "tiled_time": show_seconds(question.tiled[2]),
+        "bound": bound,
+        "peak": f"its dense {dtype} peak" if dtype else "memory alone, as no 16-bit peak is confirmed",
+    }
+
+
+def said_numbers(scenario: TrainingScenario, unit: str) -> dict[str, str]:
+    """What the section "Say it" quotes."""
+    sweep = over_seq_len(scenario)
+    assert sweep is not None, "asked only of models with softmax attention"
+    index = sweep.seq_len.index(scenario.seq_len)
+    here = sweep.headline(index)
+    unfused, tiled = sweep.both("unfused"), sweep.both("tiled")
+    moved, least = show_bytes(here.tiled_bytes, unit), show_bytes(here.least_bytes, unit)
+    return limit_numbers(scenario) | {
+        "seq_len": f"{scenario.seq_len:,}",
+        "unfused": show_bytes(here.unfused_bytes, unit),
+        "tiled": moved if moved == least else f"between {least} and {moved}",
+        "unfused_extra": show_bytes(here.unfused_extra_bytes, unit),
+        "tiled_extra": show_bytes(here.tiled_extra_bytes, unit),
+        "unfused_time": show_seconds(float(unfused.time_s[index])),
+        "tiled_time": show_seconds(float(tiled.time_s[index])),
+    }
+
+
+def notes(scenario: TrainingScenario) -> Iterator[str]:
+    """What has to be said of this scenario beside the picture, each in a sentence or two."""
+    model, chip = scenario.model, Chip.of(scenario.accelerator)
+    shapes = layer_shapes(model, scenario.tensor_parallel)
+    if not shapes:
+        yield no_attention(model)
+        return
+    if len(shapes) > 1 or shapes[0].layers < model.num_layers:
+        kinds = "; ".join(f"{shape.layers} of {shape.kind} ({shape.in_words})" for shape in shapes)
+        yield f"Of {model.num_layers} layers: {kinds}. The picture shows one of the first kind."
+    if any(shape.picks for shape in shapes):
+        yield (
+            "Layers that pool or choose tokens are counted as if they read all of them: what they would cost without"
+            " that. The kinds below show what they read."
+        )
+    if any(shape.window for shape in shapes):
+        yield "The unfused chain computes what a window hides all the same; a tiled kernel skips those tiles."
+    if scenario.seq_len > model.max_position_embeddings:
+        yield (
+            f"{scenario.seq_len:,} tokens are {scenario.seq_len - model.max_position_embeddings:,} more than the"
+            f" {model.max_position_embeddings:,} that {model.name} was made for: arithmetic only. Shorten the sequence,"
+            " or extend the model's positions first."
+        )
+    if scenario.context_parallel > 1:
+        yield (
+            f"Context parallel {scenario.context_parallel} shares the queries, and with them nearly all of this, among"
+            " its GPUs; shown is the whole sequence."
+        )
+    if chip.flops_per_s is None:
+        yield f"No 16-bit peak is confirmed for {scenario.accelerator.name}, so its times are those of memory alone."
+
+
+def no_attention(model: ModelSpec) -> str:
+    """For a model without softmax attention."""
+    return (
+        f"{model.name} mixes tokens without a softmax over pairs of them: it has no matrix of scores, and nothing to"
+        " tile. Choose a model with attention to see the rest of this step."
+    )
+
+
+def overflow(here: Headline, unit: str) -> str | None:
+    """Where the unfused scores of one layer exceed an empty GPU: by how much, and what cures it."""
+    if not here.over_bytes:
+        return None
+    return (
+        f"Unfused, the scores of one layer exceed an empty GPU by {show_bytes(here.over_bytes, unit)}. A tiled kernel"
+        f" needs {show_bytes(here.tiled_extra_bytes, unit)}; else shorten the sequence, or split heads over more GPUs."
+    )
+
+
+def tile_note(scenario: TrainingScenario) -> str | None:
+    """Where the catalog does not know how much a tile may fill."""
+    if Chip.of(scenario.accelerator).sram_known:
+        return None
+    gpu = scenario.accelerator
+    pad = f" It has {show_bytes(gpu.scratchpad_bytes, 'GiB')} of scratchpad in all." if gpu.scratchpad_bytes else ""
+    return (
+        f"The catalog has no shared memory per block for {gpu.name}.{pad} The line stands at the 192 KiB of an A100's"
+        " multiprocessor, which the FlashAttention paper counts with."
+    )
+
+
+def pass_table(sweep: IoSweep, index: int, unit: str) -> list[dict[str, str]]:
+    """Forward, backward and both, unfused and tiled: what a layer computes, moves and takes."""
+    layers = f"all {sweep.layers:,} layers" if sweep.layers > 1 else "the only layer"
+    rows = []
+    for name, costs, every in (
+        ("forward", [sweep.forward], [sweep.all_forward]),
+        ("backward", [sweep.backward], [sweep.all_backward]),
+        ("both", [sweep.forward, sweep.backward], [sweep.all_forward, sweep.all_backward]),
+    ):
+        for words, method in _PASSES if name == "both" else _PASSES[:2]:
+            layer = costs[0][method] if len(costs) == 1 else costs[0][method] + costs[1][method]
+            model = every[0][method] if len(every) == 1 else every[0][method] + every[1][method]
+            rows.append(
+                {
+                    "pass": name,
+                    "attention": words,
+                    "FLOPs": show_count(float(layer.flops[index])),
+                    "traffic": show_bytes(float(layer.moved_bytes[index]), unit),
+                    "rereads cached": show_bytes(float(layer.least_bytes[index]), unit)
+                    if method != "unfused"
+                    else "the same",
+                    "time floor": show_seconds(float(layer.time_s[index])),
+                    layers: f"{show_bytes(float(model.moved_bytes[index]), unit)},"
+                    f" {show_seconds(float(model.time_s[index]))}",
+                }
+            )
+    return rows
+
+
+def kind_table(kinds: tuple[Kind, ...], unit: str) -> list[dict[str, str]]:
+    """One row for each kind of attention."""
+    mha = next(kind for kind in kinds if kind.name == "MHA")
+    return [
+        {
+            "kind": kind.name,
+            "what it keeps": kind.about,
+            "a token adds": _token(kind, unit),
+            "cache at 32,768": show_bytes(kind.cache_bytes, unit),
+            "against MHA": f"{digits(100 * kind.cache_bytes / mha.cache_bytes)}%",
+            "read to decode one": show_bytes(kind.read_bytes, unit),
+        }
+        for kind in kinds
+    ]
+
+
+def _token(kind: Kind, unit: str) -> str:
+    if not kind.first_token_bytes:
+        return f"nothing; {show_bytes(kind.state_bytes, unit)} once"
+    grows = show_bytes(kind.first_token_bytes, unit)
+    if kind.token_bytes < kind.first_token_bytes:
+        later = show_bytes(kind.token_bytes, unit) if kind.token_bytes else "nothing"
+        grows += f", {later} once windows are full"
+    return grows + (f"; {show_bytes(kind.state_bytes, unit)} once" if kind.state_bytes else "")
+
+
+def launch_table(rows: tuple[LaunchRow, ...]) -> list[dict[str, str]]:
+    """One row for each way to launch a decode step."""
+    return [
+        {
+            "a decode step as": row.name,
+            "kernels": f"{row.kernels:,}",
+            "launches take": show_seconds(row.queue_s),
+            "GPU's work, floor": show_seconds(row.work_s),
+            "step, at least": show_seconds(row.step_s),
+            "it waits for": "launches" if row.waits_for_launches else "the GPU",
+        }
+        for row in rows
+    ]
+
+
+def launch_verdict(rows: tuple[LaunchRow, ...]) -> str:
+    """Which of the ways wait, in a sentence."""
+    waiting = [row for row in rows if row.waits_for_launches]
+    if not waiting:
+        return "Here every way keeps the GPU busy: launches hide behind work. Lower the batch or the model to see them."
+    worst = rows[0]
+    cured = next((row for row in rows[1:] if not row.waits_for_launches), None)
+    cure = f" With {cured.name} the GPU is busy again." if cured else " Even fused and in a graph it waits."
+    return (
+        f"With {worst.name} the GPU waits: launches take {show_seconds(worst.queue_s)}, its work"
+        f" {show_seconds(worst.work_s)}.{cure}"
+    )
+
+
+def scenario_in_words(scenario: TrainingScenario) -> str:
+    """The scenario in a few words, to recognise a pinned one."""
+    split = f", tensor parallel {scenario.tensor_parallel}" if scenario.tensor_parallel > 1 else ""
+    return (
+        f"{scenario.model.name} on {scenario.accelerator.name}, {scenario.seq_len:,} tokens,"
+        f" micro-batch {scenario.micro_batch_size}{split}"
+    )
+
+
+LAUNCH_NOTE = (
+    "Estimate: 10 us a launch, 1.1 us inside a CUDA graph, measured on one H200 with PyTorch 2.11; other chips and"
+    " runtimes differ. Fusion is counted by its launches alone: the traffic that it saves beside them comes on top."
+)
+
+
+def block_name(scenario: TrainingScenario) -> str:
+    """What the line of on-chip memory belongs to."""
+    return f"a block on {scenario.accelerator.name}" if Chip.of(scenario.accelerator).sram_known else "A100, the paper"
+
+
+def kinds_note(scenario: ServingScenario) -> str:
+    """What the table of kinds compares."""
+    shape = layer_shapes(scenario.model)[0]
+    return (
+        f"One sequence of 32,768 tokens on the shape of {scenario.model.name}: {shape.heads} heads,"
+        f" {shape.v_head_dim} wide, in every layer that mixes tokens; {scenario.kv_dtype} cache, fp32 states. Real"
+        " models mix kinds: Gemma 3 has windows in five of six layers, Qwen3-Next linear attention in three of four."
+    )
+
+
+def amount_of(unit: str) -> Callable[[float], str]:
+    """How an amount in the reader's unit is shown."""
+    return lambda amount: f"{digits(amount)} {unit}"
+
+
+# When it helps, what to do, what it gains and costs, how to confirm it.
+FIXES = (
+    {
+        "when": "the trace shows softmax and masks as kernels of their own",
+        "do": "a tiled kernel: FlashAttention, SDPA's flash backend",
+        "gains": "scores never reach HBM: traffic falls, memory grows with tokens, not with their square",
+        "costs": "scores are made again in the backward pass; the mask and head width must be ones it knows",
+        "confirm by": "one attention kernel in the trace, and HBM bytes read by its counters",
+    },
+    {
+        "when": "heads are wide, or the chip's shared memory is small",
+        "do": "smaller tiles, a kernel tuned for the width, latents instead of wide heads",
+        "gains": "tiles fit, more blocks run at once",
+        "costs": "more visits of each tile: the L2 has to catch them",
+        "confirm by": "L2 hit rate and occupancy of the attention kernel",
+    },
+    {
+        "when": "decode reads more cache than weights",
+        "do": "GQA, MLA, windows, sparse or linear attention",
+        "gains": "fewer bytes a token, see the kinds above",
+        "costs": "a choice of the model: it has to be trained, or converted and trained on",
+        "confirm by": "decode time against context, and quality on long inputs",
+    },
+    {
+        "when": "norms, activations and casts move more than they compute",
+        "do": "fuse them: torch.compile, hand-written kernels",
+        "gains": "intermediate results stay in registers; fewer launches",
+        "costs": "compile time, recompilation when shapes change",
+        "confirm by": "kernels a layer, and bytes of elementwise kernels",
+    },
+    {
+        "when": "gaps between short kernels, decode at small batches",
+        "do": "CUDA graphs",
+        "gains": "about a ninth of the time a launch",
+        "costs": "fixed shapes and addresses: a graph for each batch size, and its memory",
+        "confirm by": "gaps in the timeline before and after",
+    },
+)
