@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
 from pages._ui.content import section
 from pages._ui.predict import READING_WIDTH
@@ -59,12 +61,16 @@ def data_table(place: DeltaGenerator, rows: Sequence[Mapping[str, str]], *, bold
 
 
 def csv_download(label: str, table: Callable[[], Mapping[str, Sequence[object]]], *, key: str) -> None:
-    """A chart's data as CSV, in bytes; made when it is asked for."""
+    """A chart's data as CSV, in bytes; made when it is asked for, of the scenario as it is then."""
+    run = get_script_run_ctx()
 
     def as_csv() -> str:
         import pandas as pd  # only when somebody downloads: it takes half a second to load
 
-        return pd.DataFrame(dict(table())).to_csv(index=False)
+        # Streamlit asks for it outside any run of the script, where no session is known: lend it this one.
+        with ThreadPoolExecutor(1, initializer=add_script_run_ctx, initargs=(None, run)) as in_session:
+            columns = in_session.submit(table).result()
+        return pd.DataFrame(dict(columns)).to_csv(index=False)
 
     st.download_button(
         label,
