@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from core.constraints import Problem, feasible, label, shown, tensor_parallel_choices
@@ -34,7 +35,20 @@ def capacity_problem(model: ModelSpec, layout: Values, *, hbm_bytes: float, acce
     return Problem("gpu", accelerator, over, _cure(model, layout, hbm_bytes))
 
 
-def _cure(model: ModelSpec, layout: Values, hbm_bytes: float) -> str:
+def first_cure(model: ModelSpec, layout: Values, *, hbm_bytes: float) -> dict[str, Any] | None:
+    """The fields to change that :func:`capacity_problem` names as its way out; None where none was found that fits."""
+    return _find(model, layout, hbm_bytes).change
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    change: dict[str, Any] | None  # what fits
+    price: str = ""
+    single: bool = True
+    tried: Values = field(default_factory=dict)  # all cheap changes that help, whether they fit or not
+
+
+def _find(model: ModelSpec, layout: Values, hbm_bytes: float) -> _Found:
     """The first single change that fits, cheapest in time first; else all cheap ones together; else more GPUs."""
     together: dict[str, Any] = {}
     best = peak_bytes(model, layout)
@@ -43,18 +57,28 @@ def _cure(model: ModelSpec, layout: Values, hbm_bytes: float) -> str:
             continue
         need = peak_bytes(model, {**layout, **change})
         if need <= hbm_bytes:
-            verb = "brings" if len(change) == 1 else "bring"
-            return f"Cure: {_words(change)} {verb} it to {show_bytes(need)}{price}."
+            return _Found(change, price)
         if not price and need < best:
             together |= change
-    if together and _can(model, layout, together):
-        need = peak_bytes(model, {**layout, **together})
-        if need <= hbm_bytes:
-            return f"No single change is enough; {_words(together)} bring it to {show_bytes(need)}."
-        return (
-            f"Even {_words(together)} together leave {show_bytes(need)}: it takes more GPUs a replica, or larger ones."
-        )
-    return "It takes more GPUs a replica, or larger ones."
+    if not together or not _can(model, layout, together):
+        return _Found(None)
+    fits = peak_bytes(model, {**layout, **together}) <= hbm_bytes
+    return _Found(together if fits else None, single=False, tried=together)
+
+
+def _cure(model: ModelSpec, layout: Values, hbm_bytes: float) -> str:
+    """The way out in words."""
+    found = _find(model, layout, hbm_bytes)
+    change = found.change or found.tried
+    if not change:
+        return "It takes more GPUs a replica, or larger ones."
+    need = show_bytes(peak_bytes(model, {**layout, **change}))
+    if found.change and found.single:
+        verb = "brings" if len(change) == 1 else "bring"
+        return f"Cure: {_words(change)} {verb} it to {need}{found.price}."
+    if found.change:
+        return f"No single change is enough; {_words(change)} bring it to {need}."
+    return f"Even {_words(change)} together leave {need}: it takes more GPUs a replica, or larger ones."
 
 
 def _changes(model: ModelSpec, layout: Values) -> Iterator[tuple[dict[str, Any], str]]:

@@ -4,8 +4,10 @@ import streamlit as st
 
 from core.presets import load_presets
 from core.scenario_link import default_scenario
+from core.verdict import finding
 from pages._ui import first_question, predict, registry, settings, state
 from pages._ui.kv_picture import kv_picture
+from pages._ui.verdict_view import badges, verdicts
 from pages._ui.words import plain
 
 KEY = "home.kv"
@@ -38,16 +40,23 @@ def question() -> None:
 
 
 def steps() -> None:
-    """The method as one strip."""
+    """The method as one strip, and the verdict on it; serving's waits, for its times and memory hold the answer."""
+    here = state.current()
+    parts = ("training", "serving") if predict.answered(KEY) else ("training",)
     st.header("Five steps, one limit each", anchor=False)
+    found = [finding(here, part) for part in parts]
     grid = st.grid(5, min_column_width=185, border=True)
     for step in registry.STEPS:
         with grid.cell():
             coming = "" if step.url_path else " · in\u00a0the\u00a0making"
             st.markdown(f"**{step.number} {step.title}**  \n:small[:gray[{step.limit}{coming}]]")
-            st.markdown(step.question)
+            st.markdown(f"{badges(found, step.number)}{step.question}")
             if step.url_path:
                 st.page_link(registry.path_of(step.url_path), label="**Open**", icon=":material/arrow_forward:")
+    st.markdown(f"What binds **{plain(here.model.name)}** on {plain(here.accelerator.name)}, and the first fix:")
+    verdicts(found, settings.unit())
+    if len(found) == 1:
+        st.markdown(":small[:gray[What binds it in serving follows your guess.]]")
 
 
 def scenarios() -> None:

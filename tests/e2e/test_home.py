@@ -8,6 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core.charts.theme import PALETTE
+from pages._ui.registry import STEPS
+from tests.e2e.axe import violations
 from tests.e2e.conftest import OpenPage
 from tests.e2e.server import wait_idle
 
@@ -159,10 +161,33 @@ def test_a_scenario_opens_its_page(app: OpenPage):
     expect(page).to_have_url(re.compile(r"/partition\?.*model=meta-llama"))
 
 
-def test_the_strip_leads_to_the_step_that_exists(app: OpenPage):
+def test_the_strip_leads_to_every_step_that_exists(app: OpenPage):
     page = app("/")
-    page.get_by_role("link", name="Open").click()
-    expect(page).to_have_url(re.compile("/partition"))
+    paths = [step.url_path for step in STEPS if step.url_path]
+    links = page.get_by_role("link", name="Open")
+    expect(links).to_have_count(len(paths))
+    for number, path in enumerate(paths):
+        links.nth(number).click()
+        expect(page).to_have_url(re.compile(f"/{path}"))
+        page.go_back()
+        wait_idle(page)
+
+
+def test_a_fix_is_applied_and_measured_again(app: OpenPage):
+    page = app("/")
+    expect(page.get_by_text("Serving: memory bandwidth binds")).to_have_count(0)
+    commit(page)
+    expect(page.get_by_text("Serving: memory bandwidth binds")).to_be_visible()
+    page.get_by_role("button", name="Apply it, and measure again").last.click()
+    expect(page.get_by_text("concurrent requests 128")).to_be_visible()
+    expect(page).to_have_url(re.compile("batch=64"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_stands_in_anybody_s_way(app: OpenPage, scheme: str):
+    page = app("/", color_scheme=scheme)
+    commit(page)
+    assert violations(page) == []
 
 
 def test_settings_survive_a_reload(app: OpenPage):

@@ -128,6 +128,42 @@ def test_home_names_a_scenario_that_is_not_the_default(open_page: OpenPage):
     assert "on 8 x H100 SXM" in sent(at)
 
 
+def test_before_the_commit_only_training_has_a_verdict(open_page: OpenPage):
+    at = open_page()
+    assert "Training: compute binds" in sent(at)
+    assert "Serving:" not in sent(at)
+    assert "serving leads here" not in sent(at)
+
+
+def test_after_the_commit_both_parts_have_a_verdict_with_a_fix_and_a_next_step(open_page: OpenPage):
+    text = sent(commit(open_page(), 43.0))
+    for words in ("Training: compute binds", "Serving: memory bandwidth binds", "First fix", "Gain", "Cost"):
+        assert words in text
+    assert text.count("leads here") == 2
+    assert "Next: 5 Raise the batch" in text
+
+
+def test_a_fix_can_be_applied_and_is_measured_again(open_page: OpenPage):
+    at = commit(open_page(), 43.0)
+    at.button(key="verdict.serving.apply").click().run()
+    assert not at.exception
+    assert at.session_state["state.scenario"].serving.batch == 64
+    assert "concurrent requests 128" in sent(at)
+
+
+def test_the_verdict_is_of_the_current_scenario(open_page: OpenPage):
+    at = open_page(query={"model": "meta-llama/Llama-3.1-8B", "gpu": "rtx-4090", "dp": "1", "zero": "0"})
+    assert not at.exception
+    assert "Training: it does not fit" in sent(at)
+
+
+@pytest.mark.parametrize("gpu", ["apple-m3-ultra", "mi300x", "tpu-v5e"])
+def test_any_accelerator_gets_words(open_page: OpenPage, gpu: str):
+    at = commit(open_page(query={"gpu": gpu}), 43.0)
+    assert not at.exception
+    assert "Training: " in sent(at)
+
+
 def test_home_loads_no_drawing_or_table_library():
     # Streamlit itself imports plotly where it is installed; what counts is what Home adds to that.
     code = f"""
