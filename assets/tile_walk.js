@@ -5,6 +5,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const PAUSE_MS = 2200; // between two frames while it plays
+const WIDEST = 720; // pixels; beyond, the boxes would only drift apart
 const SIDE = 44; // width of the boxes of queries and output
 const BOX = 40; // height of a box in HBM
 const HBM_TOP = 24;
@@ -48,7 +49,7 @@ export default function ({ data: [data], parentElement }) {
   function lay() {
     const figure = find("figure");
     if (!figure.clientWidth) return;
-    stage = new Stage(data, figure.clientWidth);
+    stage = new Stage(data, Math.min(figure.clientWidth, WIDEST));
     figure.replaceChildren(stage.svg);
     stage.show(data.frames[at], false);
   }
@@ -106,7 +107,7 @@ class Stage {
     this.pitch = Math.min(room / count, 110);
     this.tileWidth = this.pitch - gap;
     this.tileX = (i) => SIDE + 16 + i * this.pitch;
-    this.outputX = width - SIDE;
+    this.outputX = width - SIDE - 1;
     this.slot = { x: SIDE + 28, y: CHIP_TOP + 38, width: Math.min(170, width * 0.36), height: 64 };
     const numbers = this.slot.x + this.slot.width + 20;
 

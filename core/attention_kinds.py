@@ -65,7 +65,7 @@ def kinds(model: ModelSpec, kv_dtype: str = "bf16") -> tuple[Kind, ...]:
     indexer = Indexer(num_heads=INDEX_HEADS, head_dim=INDEX_WIDTH, top_k=TOP_K)
     variants: list[tuple[str, str, Mixer]] = [
         ("MHA", f"keys and values for each of {heads} heads", attention(heads)),
-        ("GQA", f"{groups} KV heads, each for {heads // groups} query heads", attention(groups)),
+        ("GQA", _groups_in_words(heads, groups), attention(groups)),
         ("MQA", "one KV head for all", attention(1)),
         ("MLA", f"one latent of {LATENT} + {ROPE} for all heads (DeepSeek-V2)", latent()),
         ("sliding", f"GQA that sees {WINDOW:,} tokens (Mistral 7B v0.1)", attention(groups, WINDOW)),
@@ -77,10 +77,17 @@ def kinds(model: ModelSpec, kv_dtype: str = "bf16") -> tuple[Kind, ...]:
 
 
 def _group_heads(heads: int, own: int) -> int:
-    """The model's own KV heads if it groups, else the most up to eight that share the heads evenly."""
+    """The model's own KV heads if it groups, else the most up to eight, fewer than heads, that share them evenly."""
     if 1 < own < heads:
         return own
-    return max(groups for groups in range(1, min(GROUP_HEADS, heads) + 1) if heads % groups == 0)
+    return max(groups for groups in range(1, max(min(GROUP_HEADS, heads - 1), 1) + 1) if heads % groups == 0)
+
+
+def _groups_in_words(heads: int, groups: int) -> str:
+    if groups == 1:
+        return f"1 KV head for all {heads}: they have no other divisor up to {GROUP_HEADS}"
+    each = heads // groups
+    return f"{groups} KV heads, each for {each} query head{'s' if each > 1 else ''}"
 
 
 def _all_layers(model: ModelSpec, mixer: Mixer, name: str) -> ModelSpec:

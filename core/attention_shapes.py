@@ -27,13 +27,6 @@ class AttentionShape:
     layers: int = 1
 
     @property
-    def grouping(self) -> str:
-        """MHA, GQA or MQA by the heads that share keys and values."""
-        if self.kv_heads == self.heads:
-            return "MHA" if self.heads > 1 else "one head"
-        return "MQA" if self.kv_heads == 1 else "GQA"
-
-    @property
     def in_words(self) -> str:
         """The shape in a few words."""
         width = str(self.head_dim) if self.head_dim == self.v_head_dim else f"{self.head_dim} and {self.v_head_dim}"

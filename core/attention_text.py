@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from core.attention import Headline, IoSweep, over_seq_len
-from core.attention_cost import Chip, Method
-from core.attention_kinds import Kind
+from core.attention import Headline, over_seq_len
+from core.attention_cost import Chip
 from core.attention_questions import TOKENS, RecomputeQuestion, ScoreQuestion
 from core.attention_shapes import layer_shapes
-from core.decode_launches import LaunchRow
 from core.display import digits, show_bytes, show_count, show_rate, show_seconds
 from core.model_spec import ModelSpec
 from core.scenario import ServingScenario, TrainingScenario
-
-_PASSES: tuple[tuple[str, Method], ...] = (
-    ("unfused", "unfused"),
-    ("tiled, causal", "tiled"),
-    ("tiled, no mask", "tiled, no mask"),
-)
+from core.units import MIB
 
 
 def limit_numbers(scenario: TrainingScenario) -> dict[str, str]:
@@ -146,94 +139,10 @@ def tile_note(scenario: TrainingScenario) -> str | None:
     if Chip.of(scenario.accelerator).sram_known:
         return None
     gpu = scenario.accelerator
-    pad = f" It has {show_bytes(gpu.scratchpad_bytes, 'GiB')} of scratchpad in all." if gpu.scratchpad_bytes else ""
+    pad = f" It has {digits(gpu.scratchpad_bytes / MIB)} MiB of scratchpad in all." if gpu.scratchpad_bytes else ""
     return (
         f"The catalog has no shared memory per block for {gpu.name}.{pad} The line stands at the 192 KiB of an A100's"
         " multiprocessor, which the FlashAttention paper counts with."
-    )
-
-
-def pass_table(sweep: IoSweep, index: int, unit: str) -> list[dict[str, str]]:
-    """Forward, backward and both, unfused and tiled: what a layer computes, moves and takes."""
-    layers = f"all {sweep.layers:,} layers" if sweep.layers > 1 else "the only layer"
-    rows = []
-    for name, costs, every in (
-        ("forward", [sweep.forward], [sweep.all_forward]),
-        ("backward", [sweep.backward], [sweep.all_backward]),
-        ("both", [sweep.forward, sweep.backward], [sweep.all_forward, sweep.all_backward]),
-    ):
-        for words, method in _PASSES if name == "both" else _PASSES[:2]:
-            layer = costs[0][method] if len(costs) == 1 else costs[0][method] + costs[1][method]
-            model = every[0][method] if len(every) == 1 else every[0][method] + every[1][method]
-            rows.append(
-                {
-                    "pass": name,
-                    "attention": words,
-                    "FLOPs": show_count(float(layer.flops[index])),
-                    "traffic": show_bytes(float(layer.moved_bytes[index]), unit),
-                    "rereads cached": show_bytes(float(layer.least_bytes[index]), unit)
-                    if method != "unfused"
-                    else "the same",
-                    "time floor": show_seconds(float(layer.time_s[index])),
-                    layers: f"{show_bytes(float(model.moved_bytes[index]), unit)},"
-                    f" {show_seconds(float(model.time_s[index]))}",
-                }
-            )
-    return rows
-
-
-def kind_table(kinds: tuple[Kind, ...], unit: str) -> list[dict[str, str]]:
-    """One row for each kind of attention."""
-    mha = next(kind for kind in kinds if kind.name == "MHA")
-    return [
-        {
-            "kind": kind.name,
-            "what it keeps": kind.about,
-            "a token adds": _token(kind, unit),
-            "cache at 32,768": show_bytes(kind.cache_bytes, unit),
-            "against MHA": f"{digits(100 * kind.cache_bytes / mha.cache_bytes)}%",
-            "read to decode one": show_bytes(kind.read_bytes, unit),
-        }
-        for kind in kinds
-    ]
-
-
-def _token(kind: Kind, unit: str) -> str:
-    if not kind.first_token_bytes:
-        return f"nothing; {show_bytes(kind.state_bytes, unit)} once"
-    grows = show_bytes(kind.first_token_bytes, unit)
-    if kind.token_bytes < kind.first_token_bytes:
-        later = show_bytes(kind.token_bytes, unit) if kind.token_bytes else "nothing"
-        grows += f", {later} once windows are full"
-    return grows + (f"; {show_bytes(kind.state_bytes, unit)} once" if kind.state_bytes else "")
-
-
-def launch_table(rows: tuple[LaunchRow, ...]) -> list[dict[str, str]]:
-    """One row for each way to launch a decode step."""
-    return [
-        {
-            "a decode step as": row.name,
-            "kernels": f"{row.kernels:,}",
-            "launches take": show_seconds(row.queue_s),
-            "GPU's work, floor": show_seconds(row.work_s),
-            "step, at least": show_seconds(row.step_s),
-            "it waits for": "launches" if row.waits_for_launches else "the GPU",
-        }
-        for row in rows
-    ]
-
-
-def launch_verdict(rows: tuple[LaunchRow, ...]) -> str:
-    """Which of the ways wait, in a sentence."""
-    waiting = [row for row in rows if row.waits_for_launches]
-    if not waiting:
-        return "Here every way keeps the GPU busy: launches hide behind work. Lower the batch or the model to see them."
-    worst = rows[0]
-    cured = next((row for row in rows[1:] if not row.waits_for_launches), None)
-    cure = f" With {cured.name} the GPU is busy again." if cured else " Even fused and in a graph it waits."
-    return (
-        f"With {worst.name} the GPU waits: launches take {show_seconds(worst.queue_s)}, its work"
-        f" {show_seconds(worst.work_s)}.{cure}"
     )
 
 
@@ -244,12 +153,6 @@ def scenario_in_words(scenario: TrainingScenario) -> str:
         f"{scenario.model.name} on {scenario.accelerator.name}, {scenario.seq_len:,} tokens,"
         f" micro-batch {scenario.micro_batch_size}{split}"
     )
-
-
-LAUNCH_NOTE = (
-    "Estimate: 10 us a launch, 1.1 us inside a CUDA graph, measured on one H200 with PyTorch 2.11; other chips and"
-    " runtimes differ. Fusion is counted by its launches alone: the traffic that it saves beside them comes on top."
-)
 
 
 def block_name(scenario: TrainingScenario) -> str:
@@ -270,43 +173,3 @@ def kinds_note(scenario: ServingScenario) -> str:
 def amount_of(unit: str) -> Callable[[float], str]:
     """How an amount in the reader's unit is shown."""
     return lambda amount: f"{digits(amount)} {unit}"
-
-
-# When it helps, what to do, what it gains and costs, how to confirm it.
-FIXES = (
-    {
-        "when": "the trace shows softmax and masks as kernels of their own",
-        "do": "a tiled kernel: FlashAttention, SDPA's flash backend",
-        "gains": "scores never reach HBM: traffic falls, memory grows with tokens, not with their square",
-        "costs": "scores are made again in the backward pass; the mask and head width must be ones it knows",
-        "confirm by": "one attention kernel in the trace, and HBM bytes read by its counters",
-    },
-    {
-        "when": "heads are wide, or the chip's shared memory is small",
-        "do": "smaller tiles, a kernel tuned for the width, latents instead of wide heads",
-        "gains": "tiles fit, more blocks run at once",
-        "costs": "more visits of each tile: the L2 has to catch them",
-        "confirm by": "L2 hit rate and occupancy of the attention kernel",
-    },
-    {
-        "when": "decode reads more cache than weights",
-        "do": "GQA, MLA, windows, sparse or linear attention",
-        "gains": "fewer bytes a token, see the kinds above",
-        "costs": "a choice of the model: it has to be trained, or converted and trained on",
-        "confirm by": "decode time against context, and quality on long inputs",
-    },
-    {
-        "when": "norms, activations and casts move more than they compute",
-        "do": "fuse them: torch.compile, hand-written kernels",
-        "gains": "intermediate results stay in registers; fewer launches",
-        "costs": "compile time, recompilation when shapes change",
-        "confirm by": "kernels a layer, and bytes of elementwise kernels",
-    },
-    {
-        "when": "gaps between short kernels, decode at small batches",
-        "do": "CUDA graphs",
-        "gains": "about a ninth of the time a launch",
-        "costs": "fixed shapes and addresses: a graph for each batch size, and its memory",
-        "confirm by": "gaps in the timeline before and after",
-    },
-)

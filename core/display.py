@@ -58,7 +58,7 @@ def show_difference(num_bytes: float, unit: str = "GB") -> str:
 
 def show_seconds(seconds: float) -> str:
     """A time in the unit that keeps it readable: 1.10 us, 22.8 ms, 3.41 s; from two of them on min, h, days."""
-    for size, name in ((86_400, "days"), (3_600, "h"), (60, "min")):
+    for size, name in ((86_400.0, "days"), (3_600.0, "h"), (60.0, "min")):
         if seconds >= 2 * size:
             return f"{digits(seconds / size)} {name}"
     for size, name in ((1, "s"), (1e-3, "ms")):

@@ -10,18 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.attention import Headline, IoSweep, TileSweep
-from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
+from core.charts.byte_lines import axis, byte_axis, level, log_figure, reach, word
+from core.charts.live import LiveFigure, LiveSlider, Readout
 from core.display import digits, show_bytes, show_difference
 from core.units import KIB
 
 Floats = NDArray[np.float64]
 
 TRAFFIC, MEMORY = "traffic", "memory"
-_STEPS = {
-    "GB": (("kB", 10**3), ("MB", 10**6), ("GB", 10**9), ("TB", 10**12), ("PB", 10**15), ("EB", 10**18)),
-    "GiB": (("KiB", 2**10), ("MiB", 2**20), ("GiB", 2**30), ("TiB", 2**40), ("PiB", 2**50), ("EiB", 2**60)),
-}
-_HEIGHT = 340
 
 
 @lru_cache(maxsize=64)
@@ -54,13 +50,13 @@ def over_length(
         title = "bytes held beside Q, K and V"
     n = np.array(sweep.seq_len, dtype=np.float64)
     ticks = [512 * 4**k for k in range(6)]
-    figure, tables = _log_figure(n, lines, unit)
+    figure, tables = log_figure(n, lines, unit)
     if view == MEMORY:
-        figure["data"].append(_level(n, sweep.memory_bytes))
-        figure["data"].append(_word(n[0], sweep.memory_bytes, memory_label, "top right"))
+        figure["data"].append(level(n, sweep.memory_bytes))
+        figure["data"].append(word(n[0], sweep.memory_bytes, memory_label, "top right"))
     figure["layout"] |= {
-        "xaxis": _axis("tokens", [int(t) for t in ticks], [_tokens(t) for t in ticks], n),
-        "yaxis": _byte_axis(title, np.concatenate([line[2] for line in lines]), unit),
+        "xaxis": axis("tokens", [int(t) for t in ticks], [_tokens(t) for t in ticks], n),
+        "yaxis": byte_axis(title, np.concatenate([line[2] for line in lines]), unit),
     }
     pinned = [row.against(baseline) if baseline else None for row in rows]
     readouts = (
@@ -99,16 +95,16 @@ def over_tiles(sweep: TileSweep, *, unit: str, chip: str) -> LiveFigure:
     kib = sweep.sram_bytes / KIB
     limit = sweep.limit_bytes / KIB
     lines = [("tiled, no help from caches", "accent", sweep.moved_bytes)]
-    figure, tables = _log_figure(kib, lines, unit)
+    figure, tables = log_figure(kib, lines, unit)
     ends = np.array([min(kib[0], limit), max(kib[-1], limit)])
     levels = (
         (sweep.unfused_bytes, "unfused", "activations"),
         (sweep.least_bytes, "every reread cached", "muted"),
     )
-    for level, name, role in levels:
-        figure["data"].append(_level(ends, level, name, role))
+    for height, name, role in levels:
+        figure["data"].append(level(ends, height, name, role))
     values = np.concatenate([sweep.moved_bytes, [sweep.unfused_bytes, sweep.least_bytes]])
-    low, high = _reach(values)
+    low, high = reach(values)
     figure["data"] += [
         {
             "type": "scatter",
@@ -120,14 +116,14 @@ def over_tiles(sweep: TileSweep, *, unit: str, chip: str) -> LiveFigure:
             "line": {"dash": "6px,4px", "width": 2},
             "meta": {"role": "limit"},
         },
-        _word(
+        word(
             limit, high, f"{digits(limit)} KiB: {chip}", "bottom left" if limit > kib[len(kib) // 2] else "bottom right"
         ),
     ]
     ticks = [4.0 * 2**k for k in range(10)]
     figure["layout"] |= {
-        "xaxis": _axis("KiB on the chip, for Q, K, V and O", ticks, [f"{tick:g}" for tick in ticks], ends),
-        "yaxis": _byte_axis("bytes moved, forward and backward", values, unit),
+        "xaxis": axis("KiB on the chip, for Q, K, V and O", ticks, [f"{tick:g}" for tick in ticks], ends),
+        "yaxis": byte_axis("bytes moved, forward and backward", values, unit),
     }
     fits = [bool(need <= sweep.limit_bytes) for need in sweep.sram_bytes]
     over = [f"{digits((need - sweep.limit_bytes) / KIB)} KiB over" for need in sweep.sram_bytes]
@@ -183,104 +179,6 @@ def tile_table(sweep: TileSweep) -> dict[str, list[object]]:
         "tiles_of_keys": sweep.tiles,
     }
     return {name: np.asarray(values).tolist() for name, values in columns.items()}
-
-
-def _log_figure(
-    x: Floats, lines: Sequence[tuple[str, str, Floats]], unit: str
-) -> tuple[dict[str, Any], tuple[TraceTable, ...]]:
-    """Lines that stand still, and on each a mark that a table moves along."""
-    traces: list[dict[str, Any]] = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": name,
-            "x": x,
-            "y": values,
-            "customdata": [show_bytes(float(value), unit) for value in values],
-            "hovertemplate": "%{customdata}<extra>" + name + "</extra>",
-            "meta": {"role": role},
-            "line": {"dash": dash},
-        }
-        for (name, role, values), dash in zip(lines, ("solid", "10px,3px", "2px,3px"), strict=False)
-    ]
-    tables = []
-    for _, role, values in lines:
-        tables += [TraceTable(len(traces), "x", x[:, None]), TraceTable(len(traces), "y", values[:, None])]
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "x": [x[0]],
-                "y": [values[0]],
-                "marker": {"size": 12},
-                "hoverinfo": "skip",
-                "showlegend": False,
-                "meta": {"role": role},
-            }
-        )
-    layout = {"height": _HEIGHT, "margin": {"l": 64, "r": 20, "t": 14, "b": 48}}
-    return {"data": traces, "layout": layout}, tuple(tables)
-
-
-def _level(x: Floats, level: float, name: str = "", role: str = "limit") -> dict[str, Any]:
-    trace: dict[str, Any] = {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [x[0], x[-1]],
-        "y": [level, level],
-        "hoverinfo": "skip",
-        "showlegend": bool(name),
-        "line": {"dash": "6px,4px" if role == "limit" else "2px,3px" if role == "muted" else "solid", "width": 2},
-        "meta": {"role": role},
-    }
-    return trace | ({"name": name} if name else {})
-
-
-def _word(x: float, y: float, text: str, position: str) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "text",
-        "x": [x],
-        "y": [y],
-        "text": [text],
-        "textposition": position,
-        "hoverinfo": "skip",
-        "showlegend": False,
-        "cliponaxis": False,
-        "meta": {"role": "limit"},
-    }
-
-
-def _axis(title: str, ticks: Sequence[float], texts: Sequence[str], values: Floats) -> dict[str, Any]:
-    room = 0.03 * np.log10(values[-1] / values[0])
-    return {
-        "type": "log",
-        "title": {"text": title},
-        "tickvals": list(ticks),
-        "ticktext": list(texts),
-        "range": [float(np.log10(values[0]) - room), float(np.log10(values[-1]) + room)],
-        "fixedrange": True,
-    }
-
-
-def _byte_axis(title: str, values: Floats, unit: str) -> dict[str, Any]:
-    low, high = _reach(values)
-    ticks = [(size * part, f"{part:g} {name}") for name, size in _STEPS[unit] for part in (1, 10, 100)]
-    inside = [(size, text) for size, text in ticks if low <= size <= high]
-    every = -(-len(inside) // 8)
-    return {
-        "type": "log",
-        "title": {"text": title},
-        "tickvals": [size for size, _ in inside[::every]],
-        "ticktext": [text for _, text in inside[::every]],
-        "range": [float(np.log10(low)), float(np.log10(high))],
-        "fixedrange": True,
-    }
-
-
-def _reach(values: Floats) -> tuple[float, float]:
-    """An axis with some room around the values."""
-    return float(values.min()) / 2.0, float(values.max()) * 2.0
 
 
 def _tokens(count: int) -> str:

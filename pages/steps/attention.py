@@ -4,9 +4,10 @@ from typing import Any
 
 import streamlit as st
 
-from core import attention, attention_questions, attention_text
+from core import attention, attention_questions, attention_tables, attention_text
 from core.attention_kinds import kinds
-from core.attention_working import io_workings, kind_workings, launch_workings, tile_workings, time_workings
+from core.attention_time_working import kind_workings, launch_workings, tile_workings, time_workings
+from core.attention_working import io_workings
 from core.charts import attention as charts
 from core.decode_launches import launch_rows
 from core.tile_walk import EXAMPLE, TILES, read_scores, walk
@@ -72,7 +73,7 @@ def follow_sliders(places: dict[str, Any]) -> None:
             st.caption(plain(note))
     show_workings(places["io_working"], lambda: io_workings(scenario), unit)
     if "table" in places:
-        data_table(places["table"], attention_text.pass_table(sweep, index, unit))
+        data_table(places["table"], attention_tables.pass_table(sweep, index, unit))
         show_workings(places["time_working"], lambda: time_workings(scenario), unit)
         tiles = attention.over_tile_rows(scenario)
         with places["tiles"]:
@@ -141,14 +142,14 @@ def beyond_tiles() -> None:
     st.header("Kinds of attention", anchor="kinds")
     if found := kinds(serving.model, serving.kv_dtype):
         st.caption(plain(attention_text.kinds_note(serving)))
-        data_table(st.empty(), attention_text.kind_table(found, unit), bold=0)
+        data_table(st.empty(), attention_tables.kind_table(found, unit), bold=0)
         show_workings(working_box("attention.kinds_working"), lambda: kind_workings(found, serving), unit)
     st.header("Launches, fusion and graphs", anchor="launches")
     field_row(DECODE, topic="attention")
     rows = launch_rows(serving)
-    st.markdown(plain(attention_text.launch_verdict(rows)))
-    data_table(st.empty(), attention_text.launch_table(rows))
-    st.caption(plain(attention_text.LAUNCH_NOTE))
+    st.markdown(plain(attention_tables.launch_verdict(rows)))
+    data_table(st.empty(), attention_tables.launch_table(rows))
+    st.caption(plain(attention_tables.LAUNCH_NOTE))
     show_workings(working_box("attention.launch_working"), lambda: launch_workings(rows), unit)
 
 
@@ -189,5 +190,5 @@ else:
             st.header("Say it", anchor="say")
             places["say"] = st.container(border=True)
     follow_sliders(places)
-    fix_table(attention_text.FIXES)
+    fix_table(attention_tables.FIXES)
     mistakes("attention")

@@ -1,0 +1,122 @@
+"""Bytes as lines on logarithmic axes, with marks that a slider moves along them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.charts.live import TraceTable
+from core.display import show_bytes
+
+Floats = NDArray[np.float64]
+
+_STEPS = {
+    "GB": (("kB", 10**3), ("MB", 10**6), ("GB", 10**9), ("TB", 10**12), ("PB", 10**15), ("EB", 10**18)),
+    "GiB": (("KiB", 2**10), ("MiB", 2**20), ("GiB", 2**30), ("TiB", 2**40), ("PiB", 2**50), ("EiB", 2**60)),
+}
+HEIGHT = 340  # pixels
+
+
+def log_figure(
+    x: Floats, lines: Sequence[tuple[str, str, Floats]], unit: str
+) -> tuple[dict[str, Any], tuple[TraceTable, ...]]:
+    """Lines that stand still, and on each a mark that a table moves along."""
+    traces: list[dict[str, Any]] = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": name,
+            "x": x,
+            "y": values,
+            "customdata": [show_bytes(float(value), unit) for value in values],
+            "hovertemplate": "%{customdata}<extra>" + name + "</extra>",
+            "meta": {"role": role},
+            "line": {"dash": dash},
+        }
+        for (name, role, values), dash in zip(lines, ("solid", "10px,3px", "2px,3px"), strict=False)
+    ]
+    tables = []
+    for _, role, values in lines:
+        tables += [TraceTable(len(traces), "x", x[:, None]), TraceTable(len(traces), "y", values[:, None])]
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "x": [x[0]],
+                "y": [values[0]],
+                "marker": {"size": 12},
+                "hoverinfo": "skip",
+                "showlegend": False,
+                "meta": {"role": role},
+            }
+        )
+    layout = {"height": HEIGHT, "margin": {"l": 64, "r": 20, "t": 14, "b": 48}}
+    return {"data": traces, "layout": layout}, tuple(tables)
+
+
+def level(x: Floats, level: float, name: str = "", role: str = "limit") -> dict[str, Any]:
+    """A level line; one with a name stands in the key."""
+    trace: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [x[0], x[-1]],
+        "y": [level, level],
+        "hoverinfo": "skip",
+        "showlegend": bool(name),
+        "line": {"dash": "6px,4px" if role == "limit" else "2px,3px" if role == "muted" else "solid", "width": 2},
+        "meta": {"role": role},
+    }
+    return trace | ({"name": name} if name else {})
+
+
+def word(x: float, y: float, text: str, position: str) -> dict[str, Any]:
+    """A label in the picture."""
+    return {
+        "type": "scatter",
+        "mode": "text",
+        "x": [x],
+        "y": [y],
+        "text": [text],
+        "textposition": position,
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "cliponaxis": False,
+        "meta": {"role": "limit"},
+    }
+
+
+def axis(title: str, ticks: Sequence[float], texts: Sequence[str], values: Floats) -> dict[str, Any]:
+    """A logarithmic axis from the first value to the last, with ticks of its own."""
+    room = 0.03 * np.log10(values[-1] / values[0])
+    return {
+        "type": "log",
+        "title": {"text": title},
+        "tickvals": list(ticks),
+        "ticktext": list(texts),
+        "range": [float(np.log10(values[0]) - room), float(np.log10(values[-1]) + room)],
+        "fixedrange": True,
+    }
+
+
+def byte_axis(title: str, values: Floats, unit: str) -> dict[str, Any]:
+    """A logarithmic axis of bytes around some values, ticks in the reader's family of units."""
+    low, high = reach(values)
+    ticks = [(size * part, f"{part:g} {name}") for name, size in _STEPS[unit] for part in (1, 10, 100)]
+    inside = [(size, text) for size, text in ticks if low <= size <= high]
+    every = -(-len(inside) // 8)
+    return {
+        "type": "log",
+        "title": {"text": title},
+        "tickvals": [size for size, _ in inside[::every]],
+        "ticktext": [text for _, text in inside[::every]],
+        "range": [float(np.log10(low)), float(np.log10(high))],
+        "fixedrange": True,
+    }
+
+
+def reach(values: Floats) -> tuple[float, float]:
+    """An axis with some room around the values."""
+    return float(values.min()) / 2.0, float(values.max()) * 2.0
