@@ -282,7 +282,7 @@ class LiveChart {
       for (let p = 0; p < at.length; p++) {
         const name = plain(at[p]);
         if (!rows.has(name)) rows.set(name, new Array(named.length).fill(""));
-        rows.get(name)[column] = plain(Array.isArray(text) && text[p] ? text[p] : value[p]); // its own words, if any
+        rows.get(name)[column] = plain(Array.isArray(text) && text[p] && text[p] !== BLANK ? text[p] : value[p]); // its own words, if any
       }
     });
     const line = (tag, cells) => {
@@ -303,10 +303,18 @@ class LiveChart {
 function decodeTables({ figure, tables }) {
   const byTrace = figure.data.map(() => []);
   for (const { trace, path, points, float32, text } of tables) {
-    const rows = float32 ? decodeFloat32(float32) : text.map((row) => spaced(figure.data[trace], row));
+    const named = (row) => (path[0] === "text" ? labels(figure.data[trace], row) : row);
+    const rows = float32 ? decodeFloat32(float32) : text.map(named);
     byTrace[trace].push({ path, points, rows });
   }
   return byTrace;
+}
+
+// Plotly takes away the node of a label that is empty, and never puts it back: an unseen sign keeps it.
+const BLANK = "\u200b";
+
+function labels(trace, texts) {
+  return Array.isArray(texts) ? spaced(trace, texts).map((text) => text || BLANK) : texts;
 }
 
 // Plotly puts a label without a marker right against its point: a space keeps it off the bar or line it names.
@@ -371,7 +379,7 @@ function luminance(colour) {
 function dress(trace, data, theme) {
   const { role, roles } = trace.meta ?? {};
   if (typeof trace.hovertemplate === "string") trace = { ...trace, hovertemplate: oneBox(trace.hovertemplate) };
-  if (trace.text) trace = { ...trace, text: spaced(trace, trace.text) };
+  if (trace.text) trace = { ...trace, text: labels(trace, trace.text) };
   if (!role && !roles) return trace;
   const colour = roles ? roles.map((each) => theme.colour(each, data)) : theme.colour(role, data);
   const worn = { ...trace };
@@ -492,10 +500,18 @@ function merged(base, over) {
 
 const coarse = window.matchMedia("(pointer: coarse)"); // a finger scrolls the page; a mouse may zoom the chart
 
-// A patch for a filled part, a stroke for a line.
+const SYMBOLS = { circle: "\u25cf", diamond: "\u25c6", square: "\u25a0", "triangle-up": "\u25b2", cross: "\u271a" };
+
+// A patch for a filled part, a symbol for points, a stroke for a line.
 function swatchFor(trace, data, theme) {
   const role = trace.meta?.role;
   const colour = theme.colour(role, data);
+  if (trace.mode?.includes("markers") && !trace.mode.includes("lines")) {
+    const dot = element("span", "live-swatch live-dot", SYMBOLS[trace.marker?.symbol] ?? SYMBOLS.circle);
+    dot.style.color = colour;
+    dot.setAttribute("aria-hidden", "true");
+    return dot;
+  }
   if (trace.type !== "bar" && !trace.stackgroup) {
     const stroke = element("span", "live-swatch live-stroke");
     const dash = trace.line?.dash ?? dashFor(trace, data);

@@ -27,7 +27,7 @@ PHASES: tuple[Phase, ...] = ("decode", "prefill", "training")
 SLIDERS: dict[Phase, str] = {"decode": "batch", "prefill": "context_len", "training": "seq_len"}
 # Two positions a doubling for the batch; sequences double.
 BATCH = tuple(sorted({*(2**k for k in range(13)), *(3 * 2**k for k in range(11))}))
-SEQ_LEN = tuple(128 * 2**k for k in range(14))
+SEQ_LEN = tuple(128 * 2**k for k in range(11))
 GROUP_OF_KIND = {
     "attention": "token mixing",
     "indexer": "token mixing",

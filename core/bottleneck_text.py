@@ -102,7 +102,7 @@ def pressure_words(pressure: Pressure, verdict: Verdict, unit: str) -> tuple[str
         amount = f"{show_bytes(pressure.value, unit)} of {show_bytes(pressure.whole, unit)}"
         if pressure.share > 1:
             return amount, f"{show_bytes(pressure.value - pressure.whole, unit)} over"
-        return amount, "full" if pressure.share > 0.98 else f"{digits(pressure.room)} times as much would fit"
+        return amount, "full" if pressure.share > 0.98 else f"room for {digits(pressure.room)} times as much"
     amount = show_seconds(pressure.value) if pressure.value else "none exposed"
     if pressure.limit == verdict.limit:
         return amount, "binds"

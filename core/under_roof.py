@@ -193,15 +193,24 @@ def vector_roof(accelerator: Accelerator) -> Roof:
     return Roof("vector units", accelerator.hbm_bytes_per_s, accelerator.fp32_flops_per_s)
 
 
+def other_formats(accelerator: Accelerator) -> tuple[str, ...]:
+    """Formats with a peak of their own, beside the 16-bit one and the vector units'."""
+    known = {accelerator.fp32_flops_per_s}
+    if accelerator.half_dtype:
+        known.add(accelerator.peak_flops_per_s(accelerator.half_dtype))
+    found = []
+    for dtype in accelerator.peak_dtypes:
+        peak = accelerator.peak_flops_per_s(dtype)
+        if peak not in known:
+            known.add(peak)
+            found.append(dtype)
+    return tuple(found)
+
+
 def format_roofs(accelerator: Accelerator, formats: tuple[str, ...]) -> tuple[Roof, ...]:
-    """Roofs of an accelerator in formats that it has a peak for; of the slope alone where it has none."""
-    if not accelerator.peak_dtypes:
-        return (Roof("no peak", accelerator.hbm_bytes_per_s, None),)
-    return tuple(
-        Roof(dtype, accelerator.hbm_bytes_per_s, accelerator.peak_flops_per_s(dtype))
-        for dtype in formats
-        if dtype in accelerator.peak_dtypes
-    )
+    """Roofs of an accelerator in formats that it has a peak for."""
+    peaks = [(dtype, accelerator.peak_flops_per_s(dtype)) for dtype in formats if dtype in accelerator.peak_dtypes]
+    return tuple(Roof(dtype, accelerator.hbm_bytes_per_s, peak) for dtype, peak in peaks)
 
 
 def half_roof(accelerator: Accelerator) -> Roof:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
-from core.display import digits, show_percent, show_rate, show_seconds
+from core.charts.roofs import Frame, Overlay, frame_of, log_axis, roof_traces
+from core.display import digits, show_percent, show_seconds
 from core.under_roof import GROUPS, Headline, Placed, Roof
 from core.units import TFLOP
 
@@ -28,7 +29,8 @@ SYMBOL_OF_GROUP = {
     "elementwise": "square",
     "optimizer": "triangle-up",
 }
-NEAR_BY = 0.14  # decades: points closer than that share one label
+# Points closer than that share one label, as shares of the width: beside each other on a peak, stepped on a slope.
+NEAR_ON_PEAK, NEAR_ON_SLOPE = 0.35, 0.05
 WORTH_A_LABEL = 0.01  # share of the floor
 SIDES = {
     "bandwidth": "bandwidth-bound",
@@ -36,26 +38,6 @@ SIDES = {
     "at the ridge": "at the ridge: both",
     "unknown": "no confirmed peak to compare with",
 }
-
-
-class Overlay(NamedTuple):
-    """Another accelerator's roof, drawn beside the scenario's."""
-
-    name: str
-    roof: Roof
-
-
-class Frame(NamedTuple):
-    """Ends of both logarithmic axes. [FLOP/byte], [TFLOP/s]"""
-
-    left: float
-    right: float
-    bottom: float
-    top: float
-
-    def across(self, x: float) -> float:
-        """How far right an intensity stands, 0 to 1."""
-        return float(np.log(x / self.left) / np.log(self.right / self.left))
 
 
 @lru_cache(maxsize=64)
@@ -76,8 +58,8 @@ def under_roofline(
     """
     own = tuple(dict.fromkeys(sorted(placed.roofs, key=lambda roof: -(roof.flops_per_s or 0.0))))
     drawn = [at for at in range(len(placed.labels)) if (placed.flops[:, at] > 0).all()]
-    frame = _frame(placed, drawn, (*own, *others, *((overlay.roof,) if overlay else ())))
-    traces = list(_roof_traces(own, others, overlay, frame))
+    frame = frame_of(placed, drawn, (*own, *others, *((overlay.roof,) if overlay else ())))
+    traces = list(roof_traces(own, others, overlay, frame))
     tables: list[TraceTable] = []
     labels, sides = _labels(placed, drawn, frame)
     for group in GROUPS:
@@ -116,106 +98,11 @@ def under_roofline(
     layout = {
         "height": 430,
         "margin": {"l": 62, "r": 18, "t": 16, "b": 48},
-        "xaxis": _log_axis(frame.left, frame.right, "arithmetic intensity, FLOP/byte"),
-        "yaxis": _log_axis(frame.bottom, frame.top, "TFLOP/s of one GPU"),
+        "xaxis": log_axis(frame.left, frame.right, "arithmetic intensity, FLOP/byte"),
+        "yaxis": log_axis(frame.bottom, frame.top, "TFLOP/s of one GPU"),
     }
     alt = [_alt(placed, index, text) for index, text in enumerate(texts)]
     return LiveFigure({"data": traces, "layout": layout}, tuple(tables), slider, _readouts(placed, baseline), alt)
-
-
-def _frame(placed: Placed, drawn: list[int], roofs: Sequence[Roof]) -> Frame:
-    intensity = placed.intensity[:, drawn]
-    ridges = [roof.ridge for roof in roofs if roof.ridge is not None]
-    peaks = [roof.flops_per_s for roof in roofs if roof.flops_per_s is not None]
-    attained = placed.attained[:, drawn] / TFLOP
-    left, right = float(intensity.min()) / 2, max(float(intensity.max()), *ridges, 1.0) * 4
-    top = max(*peaks, float(placed.attained.max())) / TFLOP * 3
-    return Frame(left, right, float(attained.min()) / 3, top)
-
-
-def _roof_traces(
-    own: tuple[Roof, ...], others: tuple[Roof, ...], overlay: Overlay | None, frame: Frame
-) -> Iterator[dict[str, Any]]:
-    """The slope with the highest peak, lower peaks from where they leave it, the ridge, then what is overlaid."""
-    for index, roof in enumerate(own):
-        yield _roof(roof, frame, _height(roof), role="limit" if index == 0 else "muted", whole=index == 0)
-    slope, first = own[0].bytes_per_s, own[0]
-    at = frame.left * (frame.right / frame.left) ** 0.2
-    yield _words(at, at * slope / TFLOP, show_rate(slope, "B"), "top left")
-    if first.ridge is not None and first.flops_per_s is not None:
-        yield {
-            "type": "scatter",
-            "mode": "lines+text",
-            "x": [first.ridge, first.ridge],
-            "y": [frame.bottom, first.flops_per_s / TFLOP],
-            "text": [f"ridge {digits(first.ridge)}", ""],
-            "textposition": "top right" if frame.across(first.ridge) < 0.6 else "top left",
-            "line": {"width": 1.5, "dash": "2px,4px"},
-            "hoverinfo": "skip",
-            "showlegend": False,
-            "meta": {"role": "limit"},
-        }
-    for roof in others:
-        if roof not in own:
-            yield _roof(roof, frame, _height(roof), role="muted", dash="6px,4px")
-    if overlay:
-        name = f"{overlay.name}: {_height(overlay.roof)}"
-        yield _roof(overlay.roof, frame, name, role="other", dash="5px,6px", whole=True, below=True)
-
-
-def _roof(
-    roof: Roof,
-    frame: Frame,
-    text: str,
-    *,
-    role: str,
-    dash: str = "solid",
-    whole: bool = False,
-    below: bool = False,
-) -> dict[str, Any]:
-    """One roof; ``whole`` draws the slope too, else the line starts where it leaves the slope."""
-    end = frame.top * TFLOP / roof.bytes_per_s
-    corner = (min(end, frame.right) if roof.ridge is None else roof.ridge, roof.flops_per_s or end * roof.bytes_per_s)
-    xs, ys = [corner[0]], [corner[1] / TFLOP]
-    if whole:
-        xs, ys = [frame.left, *xs], [frame.left * roof.bytes_per_s / TFLOP, *ys]
-    if roof.flops_per_s is not None:
-        xs, ys = [*xs, frame.right], [*ys, roof.flops_per_s / TFLOP]
-    return {
-        "type": "scatter",
-        "mode": "lines+text",
-        "x": xs,
-        "y": ys,
-        "text": ["" for _ in xs[:-1]] + [text],
-        "textposition": "bottom left" if below else "top left",
-        "line": {"width": 2.5 if whole else 1.5, "dash": dash},
-        "hoverinfo": "skip",
-        "showlegend": False,
-        "meta": {"role": role},
-    }
-
-
-def _words(x: float, y: float, text: str, position: str) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "text",
-        "x": [x],
-        "y": [y],
-        "text": [text],
-        "textposition": position,
-        "hoverinfo": "skip",
-        "showlegend": False,
-        "meta": {"role": "limit"},
-    }
-
-
-def _height(roof: Roof) -> str:
-    return "peak not confirmed" if roof.flops_per_s is None else f"{roof.name} {show_rate(roof.flops_per_s, 'FLOP')}"
-
-
-def _log_axis(low: float, high: float, title: str) -> dict[str, Any]:
-    ends = [float(np.log10(low)), float(np.log10(high))]
-    return {"type": "log", "range": ends, "title": {"text": title}, "dtick": 1, "tickformat": ",~r", "fixedrange": True}
 
 
 def _sizes(share: Floats) -> Floats:
@@ -225,28 +112,31 @@ def _sizes(share: Floats) -> Floats:
 
 def _labels(placed: Placed, drawn: list[int], frame: Frame) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
     """One label for points that lie together, written at the largest of them, on the side where there is room."""
-    shape, intensity, attained = placed.flops.shape, placed.intensity, placed.attained
-    shares = placed.share
+    shape, shares, computing = placed.flops.shape, placed.share, placed.computing
     words, sides = np.full(shape, "", dtype=object), np.full(shape, "bottom right", dtype=object)
+    across = np.zeros(shape)
+    across[:, drawn] = frame.across(placed.intensity[:, drawn])
     for index in range(shape[0]):
-        for cluster in _clusters(placed, drawn, index, intensity, attained):
+        for cluster in _clusters(placed, drawn, across[index], computing[index]):
             share = shares[index, cluster]
             if share.sum() < WORTH_A_LABEL:
                 continue
             chosen = cluster[int(np.argmax(share))]
             words[index, chosen] = _cluster_words(placed, cluster, chosen)
-            right = frame.across(float(intensity[index, chosen])) < 0.5
-            sides[index, chosen] = "bottom right" if right else "bottom left"
+            if across[index, chosen] > 0.33 and not computing[index, chosen]:
+                sides[index, chosen] = "top left"
+            elif across[index, chosen] > 0.5:
+                sides[index, chosen] = "bottom left"
     return words, sides
 
 
-def _clusters(placed: Placed, drawn: list[int], index: int, intensity: Floats, attained: Floats) -> Iterator[list[int]]:
+def _clusters(placed: Placed, drawn: list[int], across: Floats, computing: NDArray[np.bool_]) -> Iterator[list[int]]:
     """Points on one roof, from left to right, cut where the next lies too far from the first."""
-    x, y = (dict(zip(drawn, np.log10(values[index, drawn]), strict=True)) for values in (intensity, attained))
     cluster: list[int] = []
-    for at in sorted(drawn, key=lambda at: (placed.roofs[at].name == "vector units", float(x[at]))):
+    for at in sorted(drawn, key=lambda at: (placed.roofs[at].name, across[at])):
         first = cluster[0] if cluster else at
-        if abs(x[at] - x[first]) > NEAR_BY or abs(y[at] - y[first]) > NEAR_BY:
+        near = NEAR_ON_PEAK if computing[first] else NEAR_ON_SLOPE
+        if placed.roofs[at] != placed.roofs[first] or across[at] - across[first] > near:
             yield cluster
             cluster = []
         cluster.append(at)
@@ -260,7 +150,7 @@ def _cluster_words(placed: Placed, cluster: list[int], chosen: int) -> str:
     groups = {placed.groups[at] for at in cluster}
     if len(groups) == 1 and placed.groups[chosen] in ("matrices", "elementwise"):
         return f"{len(cluster)} {'matrix products' if placed.groups[chosen] == 'matrices' else 'elementwise'}"
-    return f"{placed.labels[chosen]} and {len(cluster) - 1} more"
+    return f"{placed.labels[chosen]} + {len(cluster) - 1}"
 
 
 def _position(placed: Placed, value: int) -> str:
@@ -281,10 +171,7 @@ def _readouts(placed: Placed, baseline: Headline | None) -> tuple[Readout, ...]:
         Readout(
             f"{rows[0].label}, FLOP/byte",
             [digits(row.intensity) for row in rows],
-            [
-                note + _ratio(row.intensity, pinned.intensity if pinned else None)
-                for note, row in zip(bound, rows, strict=True)
-            ],
+            bound,
             emphasis=True,
         ),
         Readout(

@@ -12,6 +12,7 @@ from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
 from core.display import digits, show_percent
 
 ROLE_OF_PART = {"matrices": "weights", "attention": "kv", "made again": "activations"}
+END = 130.0  # percent: a longer bar is more than the peak, and drawn up to there
 SHORT_COUNTS = {"6N": "6N", "causal": "causal", "full": "full"}
 
 
@@ -29,7 +30,7 @@ def counted_ways(used: Utilization, *, recompute: str, reported: float | None, n
     names = [SHORT_COUNTS[count] + (", recomputed" if way == "full" else "") for count, way in rows]
     parts = [used.parts(count, way) for count, way in rows]
     totals = 100 * np.stack([used.share(count, way) for count, way in rows], axis=-1)
-    end = max(110.0, 1.12 * float(totals.max()))
+    end = END
     traces: list[dict[str, Any]] = []
     tables: list[TraceTable] = []
     for number, (part, role) in enumerate(ROLE_OF_PART.items()):
@@ -52,7 +53,7 @@ def counted_ways(used: Utilization, *, recompute: str, reported: float | None, n
             "type": "scatter",
             "mode": "text",
             "y": names,
-            "x": totals[0],
+            "x": np.minimum(totals[0], end),
             "text": texts[0],
             "textposition": "middle right",
             "hoverinfo": "skip",
@@ -61,7 +62,10 @@ def counted_ways(used: Utilization, *, recompute: str, reported: float | None, n
             "meta": {"role": "limit"},
         }
     )
-    tables += [TraceTable(len(ROLE_OF_PART), "x", totals), TraceTable(len(ROLE_OF_PART), "text", texts)]
+    tables += [
+        TraceTable(len(ROLE_OF_PART), "x", np.minimum(totals, end)),
+        TraceTable(len(ROLE_OF_PART), "text", texts),
+    ]
     lines = [(100.0, "dense peak")]
     if reported is not None:
         lines.append((100 * reported, f"reported {show_percent(reported)}"))
@@ -69,7 +73,7 @@ def counted_ways(used: Utilization, *, recompute: str, reported: float | None, n
         "barmode": "stack",
         "bargap": 0.35,
         "height": 330,
-        "margin": {"l": 132, "r": 24, "t": 30, "b": 44},
+        "margin": {"l": 132, "r": 60, "t": 30, "b": 44},
         "xaxis": {"range": [0, end], "title": {"text": "% of the dense peak"}, "fixedrange": True},
         "yaxis": {"autorange": "reversed", "fixedrange": True},
         "shapes": [{"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper"} for x, _ in lines],

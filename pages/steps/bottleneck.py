@@ -8,11 +8,12 @@ from core import bottleneck, bottleneck_counts, bottleneck_questions, bottleneck
 from core.bottleneck_verdict import verdicts
 from core.charts import bottleneck as charts
 from core.charts import bottleneck_counts as count_charts
+from core.charts.roofs import Overlay
 from core.constraints import Problem
 from core.dtypes import bytes_per_element
 from core.hardware import load_accelerators
 from core.scenario import Scenario
-from core.under_roof import Headline, format_roofs, half_roof
+from core.under_roof import Headline, format_roofs, half_roof, other_formats
 from pages._ui import baseline, predict, settings, state
 from pages._ui.content import section
 from pages._ui.controls import field_row, refusal
@@ -68,6 +69,12 @@ def placed_table() -> dict[str, list[object]]:
     return charts.placed_table(bottleneck.place(state.current(), phase()))
 
 
+def counts_table() -> dict[str, list[object]]:
+    """The second chart's data; none where what was typed is no use."""
+    found = used(state.current())
+    return {} if isinstance(found, Problem) else count_charts.counts_table(found)
+
+
 @st.fragment
 def follow_sliders(places: dict[str, Any]) -> None:
     """Write all that follows a slider into its place. It runs alone when a slider is let go."""
@@ -99,7 +106,7 @@ def roofline(places: dict[str, Any], scenario: Scenario, unit: str) -> None:
         figure = charts.under_roofline(
             placed,
             others=format_roofs(scenario.accelerator, tuple(formats)),
-            overlay=charts.Overlay(other.name, half_roof(other)) if other else None,
+            overlay=Overlay(other.name, half_roof(other)) if other else None,
             baseline=baseline.pinned("bottleneck", Headline),
         )
         live_chart(
@@ -148,6 +155,9 @@ def counts(places: dict[str, Any], scenario: Scenario, unit: str) -> None:
 def verdict_and_roofline() -> dict[str, Any]:
     """What binds, and the operators of one pass under the roof."""
     st.header("Which limit binds", anchor="verdict")
+    st.caption(
+        "Times are estimates at stated efficiencies; memory is the fullest GPU's peak. The dashed line is the limit."
+    )
     parts = {of: (st.empty(), st.empty()) for of in ("training", "serving")}
     verdict_box = working_box("bottleneck.verdict_working")
     st.header("Every operator under the roof", anchor="roofline")
@@ -156,13 +166,9 @@ def verdict_and_roofline() -> dict[str, Any]:
         st.segmented_control(
             "Pass", bottleneck.PHASES, default="decode", required=True, key="bottleneck.phase", persist_state="session"
         )
-        st.pills(
-            "Also draw the peak of",
-            accelerator.peak_dtypes,
-            selection_mode="multi",
-            key=f"bottleneck.formats.{accelerator.id}",
-            persist_state="session",
-        )
+        if formats := other_formats(accelerator):
+            key = f"bottleneck.formats.{accelerator.id}"
+            st.pills("Also draw the peak of", formats, selection_mode="multi", key=key, persist_state="session")
         others = load_accelerators()
         st.selectbox(
             "Beside another accelerator",
@@ -222,7 +228,9 @@ def mfu_and_hfu() -> dict[str, Any]:
             )
     field_row(RUN, topic="bottleneck_counts")
     place = st.container()
-    table = st.empty()
+    csv_download("CSV", counts_table, key="bottleneck.counts_csv")
+    with st.expander("Each count as a table", icon=":material/table_rows:"):
+        table = st.empty()
     box = working_box("bottleneck.counts_working")
     st.header("Which instrument tells which suspects apart", anchor="instruments")
     data_table(st.empty(), bottleneck_text.INSTRUMENTS)
