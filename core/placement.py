@@ -87,10 +87,14 @@ def _group(size: Floats, stride: Floats, node: Floats, total: Floats) -> AxisGro
     apart = stride >= node
     members = node / stride  # in a node, where that comes out whole
     even = (node % stride == 0) & (size % np.maximum(members, 1) == 0)
+    alone = (block == total) & (node % stride == 0)  # from rank 0 on, so only the last node has fewer
     # A group that straddles unevenly may leave a single member at its end, and touch one node more.
     straddling = np.minimum(np.floor(((size - 1) * stride + node - 1) / node) + 1, size)
-    per_node = np.select([inside, apart, even], [size, np.ones_like(size), members], 1.0)
-    nodes = np.select([inside, apart, even], [np.ones_like(size), size, size / np.maximum(members, 1)], straddling)
+    per_node = np.select([inside, apart, even, alone], [size, np.ones_like(size), members, total % node / stride], 1.0)
+    whole_nodes = size / np.maximum(members, 1)
+    nodes = np.select(
+        [inside, apart, even, alone], [np.ones_like(size), size, whole_nodes, np.ceil(total / node)], straddling
+    )
     return AxisGroup(ranks=size, stride=stride, per_node=per_node, nodes=nodes)
 
 

@@ -47,7 +47,17 @@ FLOORS = [
     set(),
     {"step_time"},
     {"training", "training_sweep", "training_working", "inference"},
-    {"planner", "bottleneck_verdict", "bottleneck_text", "bottleneck_working", "verdict", "verdict_text"},
+    {
+        "planner",
+        "bottleneck_verdict",
+        "bottleneck_text",
+        "bottleneck_working",
+        "communication",
+        "communication_text",
+        "communication_working",
+        "verdict",
+        "verdict_text",
+    },
 ]
 FORMULA_FLOOR = 2
 

@@ -37,6 +37,7 @@ ENTRIES = (
     Entry("start/home.py", "Home", "", ":material/home:"),
     Entry("steps/bottleneck.py", "1 Bottleneck", "bottleneck", ":material/search_insights:"),
     Entry("steps/partition.py", "2 Partition", "partition", ":material/grid_view:"),
+    Entry("steps/communication.py", "3 Communication", "communication", ":material/hub:"),
     Entry("steps/attention.py", "4 Attention", "attention", ":material/view_module:"),
     Entry("steps/batch.py", "5 Batch", "batch", ":material/stacked_line_chart:"),
     Entry("start/settings.py", "Settings", "settings", ":material/settings:"),
@@ -51,7 +52,7 @@ STEPS = (
         "bottleneck",
     ),
     Step(2, "Partition", "memory capacity", "Split the model states until they fit.", "partition"),
-    Step(3, "Cut communication", "communication", "Move fewer bytes between GPUs, or hide them.", None),
+    Step(3, "Cut communication", "communication", "Move fewer bytes between GPUs, or hide them.", "communication"),
     Step(4, "Tile attention", "memory bandwidth", "Keep the score matrix inside the chip.", "attention"),
     Step(
         5,

@@ -1,0 +1,256 @@
+"""What step 3 shows of a training scenario: bytes and time on the links by axis, over GPUs; how the run scales."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from core.axis_traffic import AXES, Axis, model_flows
+from core.capacity import capacity_problem
+from core.checks import Floats
+from core.constraints import Problem, feasible
+from core.data_traffic import data_flows
+from core.efficiency import Efficiency
+from core.flow_time import seconds, timed
+from core.hardware import Link
+from core.layout import Layout
+from core.links import Links, links_of
+from core.partition import positions
+from core.scenario import Scenario, TrainingScenario
+from core.training import fabric_of
+from core.training_sweep import scaling_curve, sweep
+
+MOST_GPUS = 16_384
+RANKS = tuple(2**k for k in range(15))
+MICRO_BATCH = ("forward", "backward", "again")  # moments that come back with each micro-batch
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The numbers that a person compares before and after a change. Times are estimates, None without a peak."""
+
+    sent_bytes: float  # by one GPU, all axes [bytes]
+    on_links_s: float  # communication, hidden or not [s]
+    exposed_s: float | None
+    bubble_s: float | None
+    step_s: float | None
+    mfu: float | None
+
+    @property
+    def waiting_share(self) -> float | None:
+        """Exposed communication and the bubble, over the step. [-]"""
+        if self.exposed_s is None or self.bubble_s is None or not self.step_s:
+            return None
+        return (self.exposed_s + self.bubble_s) / self.step_s
+
+    @property
+    def exposed_share(self) -> float | None:
+        """Exposed communication over the step. [-]"""
+        return self.exposed_s / self.step_s if self.exposed_s is not None and self.step_s else None
+
+    def against(self, pinned: Headline) -> Difference:
+        """How far these numbers lie above pinned ones."""
+        return Difference(
+            sent_bytes=self.sent_bytes - pinned.sent_bytes,
+            on_links_s=self.on_links_s - pinned.on_links_s,
+            exposed_s=_less(self.exposed_s, pinned.exposed_s),
+            step_s=_less(self.step_s, pinned.step_s),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One headline less another; None where one of them is unknown."""
+
+    sent_bytes: float
+    on_links_s: float
+    exposed_s: float | None
+    step_s: float | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AxisSweep:
+    """Bytes and times of a step by axis, one entry a position of the GPU slider. Times are estimates."""
+
+    data_parallel: tuple[int, ...]
+    num_gpus: tuple[int, ...]
+    axes: tuple[Axis, ...]  # those that the layout uses
+    sent_bytes: Mapping[Axis, Floats]  # by a GPU of the stage that sends most [bytes]
+    exposed_s: Mapping[Axis, Floats]  # without a peak all of the time on the links, since nothing is known to hide it
+    hidden_s: Mapping[Axis, Floats]
+    work_s: Floats | None  # kernels and the optimizer; None: the accelerator has no confirmed peak to estimate with
+    bubble_s: Floats | None
+    step_s: Floats | None
+    mfu: Floats | None
+
+    def headline(self, index: int) -> Headline:
+        """One position."""
+
+        def total(parts: Mapping[Axis, Floats]) -> float:
+            return sum(float(parts[axis][index]) for axis in AXES)
+
+        known = self.step_s is not None
+        return Headline(
+            sent_bytes=total(self.sent_bytes),
+            on_links_s=total(self.exposed_s) + total(self.hidden_s),
+            exposed_s=total(self.exposed_s) if known else None,
+            bubble_s=_at(self.bubble_s, index),
+            step_s=_at(self.step_s, index),
+            mfu=_at(self.mfu, index),
+        )
+
+    def busiest(self, index: int) -> Axis | None:
+        """The axis that sends most; None where nothing is sent."""
+        axis = max(AXES, key=lambda name: float(self.sent_bytes[name][index]))
+        return axis if self.sent_bytes[axis][index] > 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One way to scale: how much of the peak is used on more and more GPUs."""
+
+    num_gpus: tuple[int, ...]
+    mfu: tuple[float, ...]
+    of_first: tuple[float, ...]  # tokens per second and GPU, over those of the first point
+    fits: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """Strong: the batch stays, so each rank gets less of it. Weak: each rank keeps its part, so the batch grows."""
+
+    strong: Curve
+    weak: Curve
+    own_gpus: int
+
+
+def has_peak(scenario: Scenario) -> bool:
+    """Whether the accelerator has a confirmed peak in a 16-bit format, without which no step time can be estimated."""
+    return scenario.accelerator.half_dtype is not None
+
+
+def links(scenario: Scenario) -> Links:
+    """The scenario's links and the GPUs of a node."""
+    return links_of(scenario.accelerator, scale_up=scenario.scale_up, scale_out=scenario.scale_out)
+
+
+def memory_problem(scenario: Scenario) -> Problem | None:
+    """Why the run would not fit its GPUs, and what would cure it; None where it fits."""
+    return _memory_problem(scenario.training)
+
+
+@lru_cache(maxsize=128)
+def _memory_problem(run: TrainingScenario) -> Problem | None:
+    gpu = run.accelerator
+    return capacity_problem(run.model, run.layout, hbm_bytes=float(gpu.hbm_bytes), accelerator=gpu.name)
+
+
+def over_gpus(scenario: Scenario) -> AxisSweep:
+    """Every axis at every position of the GPU slider, in one call; more GPUs are more data-parallel ranks.
+
+    Kept for the next call: moving the slider changes neither the positions nor what stands at them.
+    """
+    run = scenario.training
+    each = run.gpus_per_replica
+    standard = tuple(n for n in RANKS if n * each <= MOST_GPUS)
+    ranks = np.array(positions(standard, run.data_parallel))
+    can_run = feasible(run.model, run.layout | {"data_parallel": ranks}) & np.ones(ranks.shape, dtype=np.bool_)
+    anywhere = run.model_copy(update={"data_parallel": 1})
+    return _over_gpus(anywhere, scenario.scale_up, scenario.scale_out, tuple(ranks[can_run].tolist()))
+
+
+@lru_cache(maxsize=128)
+def _over_gpus(run: TrainingScenario, up: Link, out: Link, ranks: tuple[int, ...]) -> AxisSweep:
+    gpus = tuple(n * run.gpus_per_replica for n in ranks)
+    column, axes = np.array(ranks), _axes_in_use(run)
+    if run.accelerator.half_dtype is None:
+        sent, on_links = _on_links(run, up, out, column)
+        nothing = dict.fromkeys(AXES, np.zeros(len(ranks)))
+        return AxisSweep(ranks, gpus, axes, sent, on_links, nothing, None, None, None, None)
+    rows = sweep(run, scale_up=up, scale_out=out, data_parallel=column)
+    return AxisSweep(
+        ranks,
+        gpus,
+        axes,
+        rows.time.sent_bytes,
+        rows.time.exposed_s,
+        rows.time.hidden_s,
+        rows.time.compute_s + rows.time.bandwidth_s,
+        rows.time.bubble_s,
+        rows.time.step_s,
+        rows.mfu,
+    )
+
+
+def _axes_in_use(run: TrainingScenario) -> tuple[Axis, ...]:
+    return tuple(axis for axis in AXES if axis == "data" or run.layout[f"{axis}_parallel"] > 1)
+
+
+def _on_links(
+    run: TrainingScenario, up: Link, out: Link, ranks: Floats
+) -> tuple[dict[Axis, Floats], dict[Axis, Floats]]:
+    """Bytes and time by axis on the stage where each is most; needs the links and no peak. [bytes], [s]"""
+    layout = Layout.of(**(run.layout | {"data_parallel": ranks}))
+    joined, rates = links_of(run.accelerator, scale_up=up, scale_out=out), Efficiency.of(run.accelerator)
+    flows = (*model_flows(run.model, layout), *data_flows(run.model, layout))
+    calls = timed(flows, layout.groups(joined.gpus_per_node), fabric_of(joined, rates))
+    wide = (len(ranks), layout.pipeline_parallel)
+
+    def most(values: Floats) -> Floats:
+        return np.asarray(np.broadcast_to(values, wide).max(axis=-1))
+
+    zero: Floats = np.zeros(())
+    sent = {axis: most(sum((f.sent_bytes for f in flows if f.axis == axis), zero)) for axis in AXES}
+    times = {
+        axis: most(
+            layout.num_micro_batches * seconds(calls, axis=axis, when=MICRO_BATCH)
+            + seconds(calls, axis=axis, when=("step",))
+        )
+        for axis in AXES
+    }
+    return sent, times
+
+
+def headline_of(scenario: Scenario) -> Headline:
+    """The scenario's own numbers."""
+    here = over_gpus(scenario)
+    return here.headline(here.data_parallel.index(scenario.training.data_parallel))
+
+
+def scaling(scenario: Scenario) -> Scaling | None:
+    """MFU over GPUs, strong and weak, one call each; None without a peak."""
+    if not has_peak(scenario):
+        return None
+    return _scaling(scenario.training, scenario.scale_up, scenario.scale_out)
+
+
+@lru_cache(maxsize=64)
+def _scaling(run: TrainingScenario, up: Link, out: Link) -> Scaling:
+    each, batches = run.gpus_per_replica, run.data_parallel * run.num_micro_batches
+    divisors = [n for n in range(1, MOST_GPUS + 1) if batches % n == 0]
+    counts = {"strong": divisors, "weak": [*RANKS, run.data_parallel]}
+
+    def curve(mode: Literal["strong", "weak"]) -> Curve:
+        ranks = {n for n in counts[mode] if n * each <= MOST_GPUS} | {run.data_parallel}
+        rows = scaling_curve(run, np.array(sorted(ranks)) * each, mode=mode, scale_up=up, scale_out=out)
+        can, rate = rows.can_run, rows.tokens_per_s / rows.num_gpus
+        return Curve(
+            tuple(rows.num_gpus[can].astype(int).tolist()),
+            tuple(rows.mfu[can].tolist()),
+            tuple((rate[can] / rate[can][0]).tolist()),
+            tuple(rows.fits[can].tolist()),
+        )
+
+    return Scaling(curve("strong"), curve("weak"), run.num_gpus)
+
+
+def _at(values: Floats | None, index: int) -> float | None:
+    return None if values is None else float(values[index])
+
+
+def _less(value: float | None, other: float | None) -> float | None:
+    return None if value is None or other is None else value - other

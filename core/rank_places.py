@@ -1,0 +1,95 @@
+"""Which GPUs share a node: the groups of GPU 0 along each axis, and the nodes worth drawing to see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.placement import axis_groups
+from core.scenario import TrainingScenario
+
+DRAWN_NODES, DRAWN_GPUS = 8, 72  # a rack of 72 is the largest domain that is drawn whole
+# The order in which a GPU of several groups takes its colour; letters say them all.
+LETTERS = {"tensor": "T", "context": "C", "expert": "E", "data": "D", "pipeline": "P"}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The group of GPU 0 along one axis, and how the axis lies on nodes."""
+
+    axis: str
+    ranks: int
+    stride: int
+    per_node: int  # members in a node, the fewest where nodes differ
+    nodes: int
+
+    @property
+    def inside(self) -> bool:
+        """Whether every group of the axis lies within one node."""
+        return self.nodes <= 1
+
+    def holds(self, rank: int) -> bool:
+        """Whether a GPU belongs to it."""
+        return rank % self.stride == 0 and rank // self.stride < self.ranks
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One drawn node: for each GPU the axes along which it shares a group with GPU 0."""
+
+    number: int  # from 0
+    first_rank: int
+    gpus: tuple[tuple[str, ...], ...]
+    left_out: int  # GPUs of the node that are not drawn
+
+
+@dataclass(frozen=True, slots=True)
+class RankPicture:
+    """Nodes to draw, groups to explain."""
+
+    nodes: tuple[Node, ...]
+    num_nodes: int
+    num_gpus: int
+    gpus_per_node: int
+    groups: tuple[Group, ...]  # of more than one GPU
+
+
+def rank_picture(run: TrainingScenario, gpus_per_node: int) -> RankPicture:
+    """GPU 0's groups under the order of :mod:`core.placement`, on at most :data:`DRAWN_NODES` nodes.
+
+    Of many nodes those are drawn that hold the nearest and the farthest members.
+    """
+    degrees = {f"{axis}_parallel": run.layout[f"{axis}_parallel"] for axis in LETTERS}
+    placed = axis_groups(gpus_per_node=gpus_per_node, **degrees)
+    groups = tuple(
+        Group(axis, int(g.ranks), int(g.stride), int(g.per_node), int(g.nodes))
+        for axis, g in ((axis, placed[axis]) for axis in LETTERS)
+        if g.ranks > 1
+    )
+    total = run.num_gpus
+    num_nodes = -(-total // gpus_per_node)
+    nodes = tuple(
+        _node(number, groups, total, gpus_per_node) for number in _worth_drawing(groups, num_nodes, gpus_per_node)
+    )
+    return RankPicture(nodes, num_nodes, total, gpus_per_node, groups)
+
+
+def _worth_drawing(groups: tuple[Group, ...], num_nodes: int, gpus_per_node: int) -> list[int]:
+    if num_nodes <= DRAWN_NODES:
+        return list(range(num_nodes))
+    chosen: list[int] = [0, 1]
+    # The nearest members of each axis that leaves the node, then the farthest.
+    for member in (1, 2, -1):
+        for group in groups:
+            place = member if member > 0 else group.ranks - 1
+            if not group.inside and place < group.ranks:
+                chosen.append(place * group.stride // gpus_per_node)
+    kept = list(dict.fromkeys(chosen))[:DRAWN_NODES]
+    return sorted(kept)
+
+
+def _node(number: int, groups: tuple[Group, ...], total: int, gpus_per_node: int) -> Node:
+    first = number * gpus_per_node
+    here = min(gpus_per_node, total - first)
+    drawn = min(here, DRAWN_GPUS)
+    gpus = tuple(tuple(g.axis for g in groups if g.holds(first + k)) for k in range(drawn))
+    return Node(number, first, gpus, here - drawn)
