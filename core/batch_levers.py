@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,6 +61,7 @@ def _lever(name: str, scenario: ServingScenario) -> Lever:
 
 
 def _changes(scenario: ServingScenario) -> Iterator[Lever]:
+    now = deployment_of(scenario).memory()
     for field, dtype, name in (
         ("kv_dtype", "fp8", "cache in 8 bits"),
         ("weight_dtype", "fp8", "weights in 8 bits"),
@@ -70,12 +71,20 @@ def _changes(scenario: ServingScenario) -> Iterator[Lever]:
             yield _lever(name, scenario.model_copy(update={field: dtype}))
     fewer = half_kv_heads(scenario.model)
     if fewer is not None:
-        yield _lever("half the KV heads: another model", scenario.model_copy(update={"model": fewer}))
+        lever = _lever("half the KV heads, another model", scenario.model_copy(update={"model": fewer}))
+        yield _copied(lever, float(now.sequence_bytes))
     if scenario.context_len > 1:
         yield _lever("half the context", scenario.model_copy(update={"context_len": scenario.context_len // 2}))
     double = 2 * scenario.serving_tensor_parallel
     if tensor_parallel_problem(scenario.model, "serving_tensor_parallel", double) is None:
-        yield _lever("twice the GPUs", scenario.model_copy(update={"serving_tensor_parallel": double}))
+        lever = _lever("twice the GPUs", scenario.model_copy(update={"serving_tensor_parallel": double}))
+        yield _copied(lever, float(now.sequence_bytes))
+
+
+def _copied(lever: Lever, before: float) -> Lever:
+    """The same, named for what it meets: a GPU holds one KV head at least, and latents whole."""
+    less = lever.sequence_bytes < 0.99 * before
+    return lever if less else replace(lever, name=f"{lever.name} (each GPU holds as much of a request's cache)")
 
 
 def _reservations(scenario: ServingScenario) -> Iterator[Lever]:

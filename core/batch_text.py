@@ -32,7 +32,7 @@ def limit_numbers(scenario: ServingScenario, unit: str) -> dict[str, str]:
 
 def _reads(scenario: ServingScenario, stored: float, unit: str) -> str:
     if scenario.model.num_experts:
-        return f"the weights that its tokens use, up to {show_bytes(stored, unit)} on each GPU"
+        return f"the weights in use, up to {show_bytes(stored, unit)} on each GPU"
     work = decode_work(scenario.model, 1, tensor_parallel=scenario.serving_tensor_parallel, **formats_of(scenario))
     return f"{show_bytes(float(work.weight_bytes), unit)} of weights on each GPU"
 
@@ -159,9 +159,9 @@ def assumptions_in_words(scenario: Scenario) -> str:
     )
 
 
-def standing_problems(scenario: ServingScenario) -> list[Problem]:
+def standing_problems(scenario: ServingScenario, unit: str) -> list[Problem]:
     """Why the deployment cannot run as it stands, by how much, and what was tried and would cure it."""
-    return fit_problems(deployment_of(scenario))
+    return fit_problems(deployment_of(scenario), unit)
 
 
 def layout_in_words(scenario: ServingScenario) -> str:

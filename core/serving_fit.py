@@ -57,8 +57,8 @@ class Deployment:
         return bool(self.memory().fits)
 
 
-def fit_problems(deployment: Deployment) -> list[Problem]:
-    """The constraints that a deployment breaks: memory, and a context beyond the model's.
+def fit_problems(deployment: Deployment, unit: str = "GB") -> list[Problem]:
+    """The constraints that a deployment breaks: memory, and a context beyond the model's; bytes in a family of units.
 
     Each says by how much, and its way out names values that were tried and fit, each alone. Whether the degree splits
     the model's heads is the scenario's rule.
@@ -70,39 +70,41 @@ def fit_problems(deployment: Deployment) -> list[Problem]:
         rule = f"{model.name} was made for {most} tokens"
         found.append(Problem("context_len", deployment.context_len, rule, f"Choose at most {most}."))
     if not bool(memory.fits):
-        found.append(_too_many(deployment, memory) if int(most_sequences(memory)) else _too_large(deployment))
+        too_much = _too_many(deployment, memory, unit) if int(most_sequences(memory)) else _too_large(deployment, unit)
+        found.append(too_much)
     return found
 
 
-def _too_many(deployment: Deployment, memory: ServingMemory) -> Problem:
+def _too_many(deployment: Deployment, memory: ServingMemory, unit: str) -> Problem:
     """Some of the sequences fit beside the weights: the cache caps the batch."""
     batch, needed = deployment.batch, float(memory.total_bytes)
-    rule = f"with {deployment.context_len:,} tokens each, they and the weights need {_over(deployment, needed)}"
+    rule = f"with {deployment.context_len:,} tokens each, they and the weights need {_over(deployment, needed, unit)}"
     ways = [f"at most {int(most_sequences(memory)):,} requests", *_cures(deployment)]
     return Problem("batch", batch, rule, f"Choose {_or(ways)}.")
 
 
-def _too_large(deployment: Deployment) -> Problem:
+def _too_large(deployment: Deployment, unit: str) -> Problem:
     """Not even one sequence fits."""
     one = replace(deployment, batch=1)
     memory = one.memory()
     weights, needed = float(memory.weight_bytes), float(memory.total_bytes)
     alone = weights > deployment.budget_bytes
     rule = (
-        f"the weights alone need {_over(deployment, weights)}"
+        f"the weights alone need {_over(deployment, weights, unit)}"
         if alone
-        else f"the weights and one request of {deployment.context_len:,} tokens need {_over(deployment, needed)}"
+        else f"the weights and one request of {deployment.context_len:,} tokens need {_over(deployment, needed, unit)}"
     )
     ways = list(_cures(one))
     way_out = f"Choose {_or(ways)}." if ways else "Choose a GPU with more memory, or a smaller model."
     return Problem("serving_tensor_parallel", deployment.tensor_parallel, rule, way_out)
 
 
-def _over(deployment: Deployment, needed: float) -> str:
+def _over(deployment: Deployment, needed: float, unit: str) -> str:
     """A need against the budget."""
     budget = deployment.budget_bytes
     return (
-        f"{show_bytes(needed)} on each GPU, {show_bytes(needed - budget)} more than the {show_bytes(budget)} "
+        f"{show_bytes(needed, unit)} on each GPU, {show_bytes(needed - budget, unit)} more than the"
+        f" {show_bytes(budget, unit)} "
         f"that the engine may take of {deployment.accelerator.name}"
     )
 

@@ -28,17 +28,18 @@ def by_batch(sweep: BatchSweep, *, unit: str, baseline: Headline | None) -> Live
     parts = [
         ("weights read, floor", "weights", step.floor.weight_s, None),
         ("cache read, floor", "kv", step.floor.kv_s, None),
-        ("FLOPs of the matrices, floor", "limit", step.floor.matmul_s, "2px,3px"),
+        ("FLOPs of the matrices, floor", "accent", step.floor.matmul_s, "2px,3px"),
     ]
     shown = [part for part in parts if np.all(np.isfinite(part[2])) and np.all(part[2] > 0)]
     traces = [
-        line("estimate", "accent", batch, step.tokens_per_s),
+        line("estimate", "limit", batch, step.tokens_per_s, dash="solid"),
         line("floor: no more than this", "muted", batch, step.most_tokens_per_s, width=1.5),
         *(
             line(name, role, batch, np.broadcast_to(times, len(batch)) / MILLISECOND, axis="y2", dash=dash)
             for name, role, times, dash in shown
         ),
-        line("whole step, estimate", "accent", batch, step.step_s / MILLISECOND, axis="y2") | {"showlegend": False},
+        line("whole step, estimate", "limit", batch, step.step_s / MILLISECOND, axis="y2", dash="solid")
+        | {"showlegend": False},
         dot(batch[0], step.tokens_per_s[0]),
         dot(batch[0], step.step_s[0] / MILLISECOND, axis="y2"),
     ]
@@ -108,7 +109,9 @@ def _batch_readouts(
             ],
             [
                 joined(
-                    f"it fits; {row.max_batch:,} would" if row.fits else f"it does not fit; {row.max_batch:,} would",
+                    f"{row.batch:,} fit; at most {row.max_batch:,}"
+                    if row.fits
+                    else f"{row.batch:,} do not fit; at most {row.max_batch:,}",
                     None if than is None else count_against(than.max_batch),
                     None if than is None or than.fitted == row.fits else ("did not fit" if row.fits else "fitted"),
                 )

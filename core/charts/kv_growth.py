@@ -30,7 +30,7 @@ def by_context(sweep: ContextSweep, *, unit: str, baseline: Headline | None) -> 
     ]
     below = flat(memory.total_bytes - memory.kv_bytes)
     traces: list[dict[str, Any]] = [
-        line(name, role, tokens, values, width=1) | {"stackgroup": "memory"}
+        line(name, role, tokens, values, width=1, dash="solid") | {"stackgroup": "memory"}
         for name, role, values in parts
         if values.any()
     ]
@@ -57,9 +57,9 @@ def by_context(sweep: ContextSweep, *, unit: str, baseline: Headline | None) -> 
         "shapes": [{"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": budget, "y1": budget}],
         "annotations": [
             {
-                "x": 1,
+                "x": 0,
                 "xref": "paper",
-                "xanchor": "right",
+                "xanchor": "left",
                 "y": budget,
                 "yanchor": "bottom",
                 "text": f"the engine may use {show_bytes(float(memory.budget_bytes), unit)}",
@@ -70,7 +70,7 @@ def by_context(sweep: ContextSweep, *, unit: str, baseline: Headline | None) -> 
     return LiveFigure(
         {"data": traces, "layout": layout},
         tables,
-        LiveSlider("Context of each request", [f"{n:,} tokens" for n in tokens]),
+        LiveSlider("Context", [f"{n:,} tokens" for n in tokens]),
         _context_readouts(sweep, unit, baseline),
         [_context_alt(sweep, index, unit) for index in range(len(tokens))],
     )

@@ -45,7 +45,7 @@ def follow_sliders(places: dict[str, Any]) -> None:
     pinned = baseline.pinned("batch", batch.Headline)
     sweep = batch.over_batch(scenario)
     with places["problems"].container():
-        for problem in batch_text.standing_problems(scenario.serving):
+        for problem in batch_text.standing_problems(scenario.serving, unit):
             refusal(problem.sentence)
     with places["throughput"]:
         live_chart(

@@ -29,6 +29,12 @@ def test_weights_that_are_too_large_are_said_first():
     )
 
 
+def test_bytes_are_said_in_the_family_that_was_asked_for():
+    (problem,) = fit_problems(deployment(model=MODELS["meta-llama/Llama-3.1-405B"], tensor_parallel=1, batch=1), "GiB")
+    assert "756 GiB on each GPU" in problem.sentence
+    assert "GB" not in problem.sentence
+
+
 def test_too_many_requests_are_said_with_the_most_that_fit():
     (problem,) = fit_problems(deployment(batch=200))
     assert (problem.field, problem.value) == ("batch", 200)

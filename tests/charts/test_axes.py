@@ -1,0 +1,30 @@
+"""What the pictures of step 5 share."""
+
+import numpy as np
+
+from core.charts.axes import columns, count_against, dot, joined, line, log_axis, requests, requests_axis, share_against
+
+
+def test_lines_carry_their_role_and_dots_their_place():
+    drawn = line("cache", "kv", (1, 2), np.array([3.0, 4.0]), axis="y2", dash="4px")
+    assert (drawn["meta"], drawn["yaxis"], drawn["line"]) == ({"role": "kv"}, "y2", {"width": 2.5, "dash": "4px"})
+    assert dot(3, np.float64(2.0))["y"] == [2.0]
+
+
+def test_axes_end_a_little_beyond_their_values():
+    low, high = log_axis("ms", np.array([1.0, 10.0]), np.array([100.0]))["range"]
+    assert low < 0 < 2 < high
+    axis = requests_axis((1, 100))
+    assert axis["tickvals"] == [1, 4, 16, 64]
+    assert axis["range"][0] < 0 < 2 < axis["range"][1]
+
+
+def test_words():
+    assert (requests(1), requests(1200)) == ("1 request", "1,200 requests")
+    assert joined("a", None, "", "b") == "a; b"
+    assert (share_against(0.0), share_against(0.12), share_against(-0.5)) == ("no change", "+12.0%", "-50.0%")
+    assert (count_against(0), count_against(-1200)) == ("no change against pinned", "-1,200 against pinned")
+
+
+def test_columns_have_one_length():
+    assert columns({"a": np.array([1, 2]), "b": 3.0}, 2) == {"a": [1, 2], "b": [3.0, 3.0]}
