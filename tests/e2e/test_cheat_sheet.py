@@ -1,0 +1,42 @@
+"""The cheat sheet in a real browser: on paper, on a phone, and for people who do not see it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.axe import violations
+from tests.e2e.conftest import OpenPage
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+NUMBERS = ("2 + 2 + 12 = 16", "295 FLOP/B", "327,680 B", "34.4%", "1.969 x", "87.5%", "8.59 GB", "450 GB/s")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_prints_on_two_white_pages_at_most(app: OpenPage, scheme: str):
+    page = app("/cheat-sheet", color_scheme=scheme)
+    pdf = page.pdf(prefer_css_page_size=True)
+    assert 1 <= len(re.findall(rb"/Type\s*/Page[^s]", pdf)) <= 2
+    page.emulate_media(media="print")
+    for number in NUMBERS:
+        expect(page.get_by_role("cell", name=number, exact=True).first).to_be_visible()
+    ink = page.locator(".rp-sheet td").first.evaluate("cell => getComputedStyle(cell).color")
+    paper = page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor")
+    assert (ink, paper) == ("rgb(17, 17, 17)", "rgb(255, 255, 255)")
+
+
+def test_a_phone_never_scrolls_sideways(app: OpenPage):
+    page = app("/cheat-sheet", **PHONE)
+    expect(page.locator(".rp-sheet")).to_be_visible()
+    assert page.evaluate(
+        "() => [document.documentElement, document.querySelector('[data-testid=stMain]'),"
+        " ...document.querySelectorAll('.rp-sheet, .rp-sheet section')]"
+        ".every(box => box.scrollWidth <= box.clientWidth)"
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_stands_in_anybody_s_way(app: OpenPage, scheme: str):
+    assert violations(app("/cheat-sheet", color_scheme=scheme)) == []
