@@ -124,7 +124,7 @@ FIXES = (
     {
         "when": "decode reads more cache than weights",
         "do": "GQA, MLA, windows, sparse or linear attention",
-        "gains": "fewer bytes a token, see the kinds above",
+        "gains": "fewer bytes a token, see the kinds of attention",
         "costs": "a choice of the model: it has to be trained, or converted and trained on",
         "confirm by": "decode time against context, and quality on long inputs",
     },

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from core.attention import Headline, over_seq_len
+from core.attention import Headline, headline_of, over_seq_len
 from core.attention_cost import Chip
 from core.attention_questions import TOKENS, RecomputeQuestion, ScoreQuestion
 from core.attention_shapes import layer_shapes
 from core.display import digits, show_bytes, show_count, show_rate, show_seconds
 from core.model_spec import ModelSpec
 from core.scenario import ServingScenario, TrainingScenario
-from core.units import MIB
+from core.units import KIB, MIB
 
 
 def limit_numbers(scenario: TrainingScenario) -> dict[str, str]:
@@ -111,6 +111,13 @@ def notes(scenario: TrainingScenario) -> Iterator[str]:
         yield (
             f"Context parallel {scenario.context_parallel} shares the queries, and with them nearly all of this, among"
             " its GPUs; shown is the whole sequence."
+        )
+    here = headline_of(scenario)
+    if here is not None and here.tiled_bytes > here.unfused_bytes:
+        yield (
+            "Without help from caches, tiles would move more than the chain: heads are wide for"
+            f" {digits(chip.sram_bytes / KIB)} KiB on the chip, and traffic grows with the width's square over that."
+            " Caches, and kernels that keep outputs in registers, bring it down towards the dotted line."
         )
     if chip.flops_per_s is None:
         yield f"No 16-bit peak is confirmed for {scenario.accelerator.name}, so its times are those of memory alone."

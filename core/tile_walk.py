@@ -11,6 +11,7 @@ from core.online_softmax import Step, online_softmax, softmax_attention
 MOST_KEYS, MOST_SCORE = 12, 100.0
 EXAMPLE = "1, 3, 2, 5, 4, 0, 6, 2"
 TILES = (1, 2, 3, 4)
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ def short(value: float) -> str:
     if number == 0 or 1e-3 <= abs(number) < 1e5:
         return f"{number:.4g}"
     mantissa, exponent = f"{number:.2e}".split("e")
-    return f"{mantissa}·10^{int(exponent)}"
+    return f"{mantissa}·10{str(int(exponent)).translate(_SUPERSCRIPT)}"
 
 
 def _chip(step: Step) -> tuple[str, str, str]:

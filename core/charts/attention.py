@@ -22,7 +22,7 @@ TRAFFIC, MEMORY = "traffic", "memory"
 
 @lru_cache(maxsize=64)
 def over_length(
-    sweep: IoSweep, *, view: str, fused: bool, unit: str, memory_label: str, baseline: Headline | None
+    sweep: IoSweep, *, view: str, fused: bool, unit: str, gpu: str, baseline: Headline | None
 ) -> LiveFigure:
     """Bytes of one layer over sequence length, on logarithmic axes, with a mark at the slider's place.
 
@@ -31,7 +31,7 @@ def over_length(
         view: :data:`TRAFFIC`, forward and backward, or :data:`MEMORY`, forward.
         fused: whether the scenario has a tiled kernel: which readout is the one that counts.
         unit: "GB" or "GiB".
-        memory_label: what the accelerator's memory is called beside its line.
+        gpu: the accelerator's name, beside the line of its memory.
         baseline: numbers to compare with, if some are pinned.
     """
     rows = [sweep.headline(index) for index in range(len(sweep.seq_len))]
@@ -53,7 +53,9 @@ def over_length(
     figure, tables = log_figure(n, lines, unit)
     if view == MEMORY:
         figure["data"].append(level(n, sweep.memory_bytes))
-        figure["data"].append(word(n[0], sweep.memory_bytes, memory_label, "top right"))
+        figure["data"].append(
+            word(n[0], sweep.memory_bytes, f"{show_bytes(sweep.memory_bytes, unit)} of {gpu}", "top right")
+        )
     figure["layout"] |= {
         "xaxis": axis("tokens", [int(t) for t in ticks], [_tokens(t) for t in ticks], n),
         "yaxis": byte_axis(title, np.concatenate([line[2] for line in lines]), unit),

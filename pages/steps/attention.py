@@ -57,7 +57,7 @@ def follow_sliders(places: dict[str, Any]) -> None:
             view=st.session_state["attention.view"] or charts.TRAFFIC,
             fused=scenario.fused_attention,
             unit=unit,
-            memory_label=scenario.accelerator.name,
+            gpu=scenario.accelerator.name,
             baseline=baseline.pinned("attention", attention.Headline),
         )
         live_chart(
@@ -108,6 +108,7 @@ def tiling() -> dict[str, Any]:
     st.header("How large a tile", anchor="tiles")
     if note := attention_text.tile_note(state.current().training):
         st.info(plain(note), icon=":material/info:")
+    st.caption(plain(section("attention", "Tiles")))
     place = st.container()
     csv_download("CSV", tile_table, key="attention.tiles_csv")
     return {
@@ -121,6 +122,7 @@ def tiling() -> dict[str, Any]:
 @st.fragment
 def one_tile_at_a_time() -> None:
     """The online softmax on small numbers, step by step."""
+    st.caption(plain(section("attention", "Walk")))
     typed, wide = st.columns([2, 1])
     with typed:
         text = st.text_input("Scores of one query", EXAMPLE, key="attention.scores", persist_state="session")

@@ -25,7 +25,7 @@ def length_figure(scenario, *, view=TRAFFIC, unit="GB", baseline=None):
         view=view,
         fused=scenario.fused_attention,
         unit=unit,
-        memory_label=scenario.accelerator.name,
+        gpu=scenario.accelerator.name,
         baseline=baseline,
     )
 

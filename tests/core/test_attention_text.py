@@ -115,6 +115,11 @@ def test_context_parallel_and_missing_peaks_are_said():
     assert "No 16-bit peak is confirmed for" in " ".join(notes(on_card("apple-m4-max")))
 
 
+def test_tiles_that_move_more_than_the_chain_are_explained():
+    wide = MODELS["deepseek-ai/DeepSeek-V3"].model_copy(update={"accelerator": load_accelerators()["mi300x"]})
+    assert "heads are wide for 64.0 KiB on the chip" in " ".join(notes(wide))
+
+
 def test_a_model_without_attention_has_words_and_no_numbers():
     assert list(notes(NONE)) == [no_attention(NONE.model)]
     assert limit_numbers(NONE)["shape"] == "no heads with a softmax"

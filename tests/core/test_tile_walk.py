@@ -80,7 +80,7 @@ def test_bad_scores_are_refused_in_words(text, message):
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0.0, "0"), (1.13534, "1.135"), (1e-14, "1.00·10^-14"), (-2.5e7, "-2.50·10^7")]
+    ("value", "text"), [(0.0, "0"), (1.13534, "1.135"), (1e-14, "1.00·10⁻¹⁴"), (-2.5e7, "-2.50·10⁷")]
 )
 def test_numbers_are_short(value, text):
     assert short(value) == text
