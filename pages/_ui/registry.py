@@ -41,6 +41,7 @@ ENTRIES = (
     Entry("steps/attention.py", "4 Attention", "attention", ":material/view_module:"),
     Entry("steps/batch.py", "5 Batch", "batch", ":material/stacked_line_chart:"),
     Entry("start/cheat_sheet.py", "Cheat sheet", "cheat-sheet", ":material/list_alt:"),
+    Entry("start/search.py", "Search", "search", ":material/search:"),
     Entry("start/settings.py", "Settings", "settings", ":material/settings:"),
 )
 

@@ -1,0 +1,64 @@
+"""What can be searched: pages with their prose, terms of the glossary, and the numbers of the cheat sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from core.cheat_sheet import tables
+from core.glossary import Term, read_glossary
+from core.search import Entry
+from pages._ui.content import CONTENT, sections
+from pages._ui.registry import ENTRIES, STEPS
+
+CHEAT_SHEET = "cheat-sheet"
+# What pages that are no step are about, by address.
+_ABOUT = {
+    "": "The first question, the five steps, scenarios to start from, and what binds yours.",
+    CHEAT_SHEET: "Numbers worth knowing by heart on one printable page.",
+    "search": "Find pages, terms and numbers; the whole glossary.",
+    "settings": "GB or GiB, predictions on or off, light or dark.",
+}
+
+
+@lru_cache(maxsize=1)
+def glossary() -> tuple[Term, ...]:
+    """All terms, in alphabetical order."""
+    terms = read_glossary((CONTENT / "glossary.md").read_text(encoding="utf-8"))
+    return tuple(sorted(terms, key=lambda term: term.name.lower()))
+
+
+@lru_cache(maxsize=2)
+def index(unit: str) -> tuple[Entry, ...]:
+    """Everything that can be found, with memory in GB or GiB."""
+    return (*_pages(), *_terms(), *_numbers(unit))
+
+
+def about(url_path: str) -> str:
+    """What a page is about, in a sentence."""
+    steps = {step.url_path: step.question for step in STEPS}
+    return steps.get(url_path) or _ABOUT.get(url_path, "")
+
+
+def _pages() -> Iterator[Entry]:
+    for entry in ENTRIES:
+        step = next((step for step in STEPS if step.url_path == entry.url_path), None)
+        prose = [about(entry.url_path), *([step.title, step.limit] if step else []), *_prose(entry.url_path)]
+        yield Entry("page", entry.title, " ".join(prose), entry.url_path)
+
+
+def _prose(url_path: str) -> list[str]:
+    """A step's own text."""
+    written = (CONTENT / "steps" / f"{url_path}.md").exists()
+    return list(sections(url_path).values()) if written else []
+
+
+def _terms() -> Iterator[Entry]:
+    return (Entry("term", term.name, term.meaning, term.topic) for term in glossary())
+
+
+def _numbers(unit: str) -> Iterator[Entry]:
+    for table in tables(unit):
+        for name, *values in table.rows:
+            text = "; ".join(f"{head}: {value}" for head, value in zip(table.head[1:], values, strict=True))
+            yield Entry("number", f"{table.title}, {name}", text, CHEAT_SHEET)
