@@ -21,6 +21,7 @@ from core.scenario import TrainingScenario
 
 Count = Literal["6N", "causal", "full"]
 COUNTS: tuple[Count, ...] = ("6N", "causal", "full")
+SHORT_WORDS = {"6N": "none: 6N", "causal": "causal", "full": "full"}
 COUNT_WORDS = {"6N": "6N, no attention", "causal": "causal attention", "full": "full attention"}
 WAYS: tuple[Recompute, ...] = ("none", "full")  # the two ends that a reported figure is compared with
 SEQ_LEN = tuple(1024 * 2**k for k in range(8))
@@ -157,13 +158,18 @@ def counted(scenario: TrainingScenario, known: Known, dtype: str | None) -> Util
     Raises:
         ValueError: a rate without a peak to compare it with.
     """
-    sweep = over_seq_len(scenario)
     peak = None if dtype is None else scenario.num_gpus * scenario.accelerator.peak_flops_per_s(dtype)
-    if known.mfu is not None:
-        scale = positive("mfu", known.mfu) / sweep.per_token(known.count)
-        return Utilization(sweep, known, None if peak is None else scale * peak, np.asarray(scale))
-    if peak is None:
+    if known.mfu is None and peak is None:
         raise ValueError(f"{scenario.accelerator.name} has no confirmed peak, so tokens a second make no share of one")
+    return _counted(over_seq_len(scenario), known, peak)
+
+
+@lru_cache(maxsize=64)
+def _counted(sweep: CountSweep, known: Known, peak: float | None) -> Utilization:
+    if known.mfu is not None:
+        scale = np.asarray(positive("mfu", known.mfu) / sweep.per_token(known.count))
+        return Utilization(sweep, known, None if peak is None else scale * peak, scale)
+    assert peak is not None  # said in words above
     rate = positive("tokens_per_s", known.tokens_per_s or 0.0) * np.ones(len(sweep.seq_len))
     return Utilization(sweep, known, rate, rate / peak)
 

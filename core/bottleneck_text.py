@@ -74,6 +74,7 @@ def ceiling_numbers(question: CeilingQuestion, scenario: Scenario) -> dict[str, 
         "mfu": f"{question.mfu:.0f}",
         "ceiling": digits(question.percent),
         "exact": digits(question.exact_percent),
+        "model": scenario.model.name,
         "seq_len": f"{scenario.training.seq_len:,}",
     }
 
@@ -174,7 +175,6 @@ def said_numbers(scenario: Scenario, pair: Sequence[Verdict], decode: Spot) -> d
         "intensity": digits(decode.intensity),
         "against_ridge": against_ridge(decode.intensity, decode.ridge),
         "batch": f"{scenario.serving.batch:,}",
-        "gpu": scenario.accelerator.name,
     }
 
 

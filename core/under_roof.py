@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +63,7 @@ class Headline:
     compute_share: float  # of that floor, in operators that compute bounds; NaN where no peak is confirmed
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Placed:
     """Every operator of a pass at every position of the slider; arrays are (positions, operators)."""
 
@@ -75,65 +76,65 @@ class Placed:
     bytes: Floats
     weight_bytes: Floats  # of these bytes
 
-    @property
+    @cached_property
     def peaks(self) -> Floats:
         """Peak of the units that each operator runs on; NaN where none is confirmed. [FLOP/s]"""
         return np.array([np.nan if roof.flops_per_s is None else roof.flops_per_s for roof in self.roofs])
 
-    @property
+    @cached_property
     def ridges(self) -> Floats:
         """Ridge of each operator's roof. [FLOP/byte]"""
         return np.asarray(self.peaks / self.roofs[0].bytes_per_s)
 
-    @property
+    @cached_property
     def intensity(self) -> Floats:
         """[FLOP/byte]"""
         return np.asarray(self.flops / self.bytes)
 
-    @property
+    @cached_property
     def seconds(self) -> Floats:
         """The longer of computing and moving; moving alone where no peak is confirmed. [s]"""
         return np.asarray(np.fmax(self.flops / self.peaks, self.bytes / self.roofs[0].bytes_per_s))
 
-    @property
+    @cached_property
     def attained(self) -> Floats:
         """Height under the roof. [FLOP/s]"""
         return np.asarray(self.flops / self.seconds)
 
-    @property
+    @cached_property
     def share(self) -> Floats:
         """Of the pass's floor. [-]"""
         return np.asarray(self.seconds / self.seconds.sum(axis=-1, keepdims=True))
 
-    @property
+    @cached_property
     def floor_s(self) -> Floats:
         """One operator after another; (positions,). [s]"""
         return np.asarray(self.seconds.sum(axis=-1))
 
-    @property
+    @cached_property
     def computing(self) -> NDArray[np.bool_]:
         """Whether compute is the longer of the two."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.intensity > self.ridges)
 
-    @property
+    @cached_property
     def has_peak(self) -> bool:
         """Whether the catalog confirms a peak to compare with."""
         return bool(np.isfinite(self.peaks).all())
 
-    @property
+    @cached_property
     def compute_share(self) -> Floats:
         """Of the floor, in operators that compute bounds; NaN without a peak; (positions,). [-]"""
         share = (self.share * self.computing).sum(axis=-1)
         return np.asarray(share if self.has_peak else np.full_like(share, np.nan))
 
-    @property
+    @cached_property
     def largest(self) -> int:
         """The matrix product with the most FLOPs; the same one at every position."""
         counted = np.where([group == MATRICES for group in self.groups], self.flops[-1], -1.0)
         return int(np.argmax(counted))
 
-    @property
+    @cached_property
     def crossing(self) -> int | None:
         """The first position from which the largest product is bound by compute; None where it never is."""
         at = np.flatnonzero(self.computing[:, self.largest])

@@ -76,9 +76,19 @@ def counted_ways(used: Utilization, *, recompute: str, reported: float | None, n
         "margin": {"l": 132, "r": 60, "t": 30, "b": 44},
         "xaxis": {"range": [0, end], "title": {"text": "% of the dense peak"}, "fixedrange": True},
         "yaxis": {"autorange": "reversed", "fixedrange": True},
-        "shapes": [{"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper"} for x, _ in lines],
+        "shapes": [
+            {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"} for x, _ in lines
+        ],
         "annotations": [
-            {"x": x, "y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False, "text": text}
+            {
+                "x": x,
+                "y": 1,
+                "yref": "paper",
+                "yanchor": "bottom",
+                "xanchor": "left" if x == lines[0][0] else "right",
+                "showarrow": False,
+                "text": text,
+            }
             for x, text in lines
         ],
         "meta": {"narrow": {"margin": {"l": 122}}},

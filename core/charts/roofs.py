@@ -49,9 +49,12 @@ def roof_traces(
     own: tuple[Roof, ...], others: tuple[Roof, ...], overlay: Overlay | None, frame: Frame
 ) -> Iterator[dict[str, Any]]:
     """The slope with the highest peak, lower peaks from where they leave it, the ridge, then what is overlaid."""
-    for index, roof in enumerate(own):
-        yield _roof(roof, frame, _height(roof), role="limit" if index == 0 else "muted", first=index == 0)
     slope, first = own[0].bytes_per_s, own[0]
+    yield _roof(first, frame, "", role="limit", first=True)
+    if first.flops_per_s is not None:  # clear of the points that lie on it
+        yield _words(frame.right, 1.2 * first.flops_per_s / TFLOP, _height(first), "top left")
+    for roof in own[1:]:
+        yield _roof(roof, frame, _height(roof), role="muted")
     at = frame.left * (frame.right / frame.left) ** 0.2
     yield _words(at, at * slope / TFLOP, show_rate(slope, "B"), "top left")
     if first.ridge is not None and first.flops_per_s is not None:

@@ -202,11 +202,11 @@ def mfu_and_hfu() -> dict[str, Any]:
         kinds = ("MFU", "tokens/s")
         kind = st.segmented_control("What is known", kinds, default="MFU", required=True, key="bottleneck.kind", **kept)
         st.segmented_control(
-            "MFU counts",
+            "Attention that MFU counts",
             bottleneck_counts.COUNTS,
             default="6N",
             required=True,
-            format_func=lambda count: bottleneck_counts.COUNT_WORDS[count],
+            format_func=lambda count: bottleneck_counts.SHORT_WORDS[count],
             key="bottleneck.count",
             **kept,
         )
