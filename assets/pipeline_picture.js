@@ -48,7 +48,7 @@ export default function ({ data: [message, move], parentElement, setStateValue }
     });
     const figure = find("figure");
     figure.setAttribute("aria-label", data.alt[i]);
-    if (figure.clientWidth) figure.replaceChildren(picture(data.schedules[i], figure.clientWidth));
+    if (figure.clientWidth) figure.replaceChildren(picture(data.schedules[data.which[i]], figure.clientWidth));
   }
 
   function follow() {

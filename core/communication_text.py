@@ -68,7 +68,7 @@ def links_in_words(scenario: Scenario) -> str:
         reached = float(reached_bytes_per_s(link, ranks, efficiency=rates.link))
         return f"{link.name}, {show_rate(link.bytes_per_s, 'B')} one way, {show_rate(reached, 'B')} reached"
 
-    assumed = "".join(f" {sentence}" for sentence in joined.assumed)
+    assumed = "".join(f" Assumed: {sentence}" for sentence in joined.assumed)
     return (
         f"Inside {joined.gpus_per_node:,} GPUs: {rate(joined.scale_up, joined.gpus_per_node)}. "
         f"Between them, a port a GPU: {rate(joined.scale_out, 2)}.{assumed}"
@@ -113,7 +113,7 @@ def axis_table(sweep: AxisSweep, scenario: Scenario, unit: str, pinned: Headline
                 "a GPU sends, a step": show_bytes(float(sweep.sent_bytes[axis][index]), unit),
             }
             | times
-            | {"what hides it": REASONS[axis]}
+            | {"what hides it": _reason(axis, hidden)}
         )
     if pinned:
         gap = sweep.headline(index).against(pinned)
@@ -129,6 +129,11 @@ def axis_table(sweep: AxisSweep, scenario: Scenario, unit: str, pinned: Headline
             }
         )
     return rows
+
+
+def _reason(axis: Axis, hidden: float) -> str:
+    """Why the axis hides or not; of tensor parallelism one part does."""
+    return f"{REASONS[axis]} {REASONS['tensor_regather']}" if axis == "tensor" and hidden else REASONS[axis]
 
 
 def show_time(seconds: float) -> str:

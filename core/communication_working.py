@@ -31,7 +31,8 @@ def axis_workings(scenario: Scenario) -> Iterator[Working]:
     for axis in _axes(scenario):
         yield axis_working(report, axis)
         yield links_working(scenario, axis, stage=int(report.time.slowest_stage))
-    yield exposed_working(report)
+    if _sends(scenario):
+        yield exposed_working(report)
     yield step_working(report)
     yield mfu_working(report)
 
@@ -169,6 +170,11 @@ def exposed_working(report: TrainingReport) -> Working:
         ),
         source="what may hide behind what: core.exposure, core.efficiency",
     )
+
+
+def _sends(scenario: Scenario) -> bool:
+    """Whether any axis has more than one GPU."""
+    return next(_axes(scenario), None) is not None
 
 
 def _axes(scenario: Scenario) -> Iterator[Axis]:

@@ -207,6 +207,7 @@ def scaling_figure(scaling: Scaling) -> LiveFigure:
         }
     )
     low, high = _ends(scaling)
+    all_fit = all(all(curve.fits) for curve in curves.values())
     top = max(max(curve.mfu) for curve in curves.values())
     layout = {
         "height": 320,
@@ -216,7 +217,7 @@ def scaling_figure(scaling: Scaling) -> LiveFigure:
             "range": [math.log10(low) - 0.15, math.log10(high) + 0.15],
             "tickvals": [tick for tick in _GPU_TICKS if low <= tick <= high] or [low],
             "ticktext": [f"{tick:,}" for tick in _GPU_TICKS if low <= tick <= high] or [f"{low:,}"],
-            "title": {"text": "GPUs"},
+            "title": {"text": "GPUs" if all_fit else "GPUs (open marks: the memory does not suffice)"},
             "fixedrange": True,
         },
         "yaxis": {"range": [0, 125 * top], "title": {"text": "MFU, %, estimate"}, "fixedrange": True},

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from core.charts.theme import PALETTE
-from core.display import digits, show_percent
+from core.display import show_count, show_percent
 from core.pipeline_drawing import PipelineDrawing
 from core.pipeline_schedule import Schedule
 
@@ -19,10 +19,13 @@ _PASS_WORDS = {"forward": "forward pass", "backward": "backward pass", "weight":
 def pipeline_figure(drawing: PipelineDrawing) -> Mapping[str, Any]:
     """Everything the picture needs, as JSON values; kept, since the slider's place is no part of it."""
     places = range(len(drawing.micro_batches))
+    different = list(dict.fromkeys(drawing.drawn))
     phases = [phase for phase in _PASS_WORDS if phase != "weight" or drawing.kind == "zb-h1"]
     return {
         "positions": [f"{count:,} micro-batch{'es' if count > 1 else ''}" for count in drawing.micro_batches],
-        "schedules": [_boxes(schedule) for schedule in drawing.drawn],
+        # Several positions may share one drawing, where more could not be seen.
+        "schedules": [_boxes(schedule) for schedule in different],
+        "which": [different.index(schedule) for schedule in drawing.drawn],
         "drawn": [_drawn_in_words(drawing, place) for place in places],
         "key": [*((phase, _PASS_WORDS[phase]) for phase in phases), ("idle", "bubble: the stage waits")],
         "readouts": [
@@ -38,7 +41,7 @@ def pipeline_figure(drawing: PipelineDrawing) -> Mapping[str, Any]:
             },
             {
                 "label": "micro-batches kept by stage 1",
-                "values": [digits(kept) for kept in drawing.kept],
+                "values": [show_count(kept) for kept in drawing.kept],
                 "notes": ["their activations wait for the backward pass"] * len(places),
             },
         ],
@@ -78,5 +81,5 @@ def _alt(drawing: PipelineDrawing, place: int) -> str:
         f"{KIND_WORDS[drawing.kind]} schedule, {drawing.stages:,} stages{chunks},"
         f" {drawing.micro_batches[place]:,} micro-batches: each stage is idle for"
         f" {show_percent(drawing.of_total[place])} of the step, {show_percent(drawing.of_ideal[place])} over the ideal"
-        f" time. Stage 1 keeps activations of {digits(drawing.kept[place])} micro-batches."
+        f" time. Stage 1 keeps activations of {show_count(drawing.kept[place])} micro-batches."
     )

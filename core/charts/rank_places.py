@@ -10,7 +10,7 @@ from core.charts.svg import Diagram, box, label, svg
 from core.rank_places import LETTERS, Group, Node, RankPicture
 
 _CELL, _PAD, _HEAD, _GAP, _LINE = 30.0, 8.0, 26.0, 14.0, 22.0
-_WIDE, _NARROW = 700.0, 330.0
+_WIDE, _NARROW = 740.0, 330.0
 
 
 @lru_cache(maxsize=64)

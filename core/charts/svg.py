@@ -20,8 +20,8 @@ def svg(width: float, height: float, parts: Iterable[str]) -> str:
     """The drawing at its own size in pixels; it shrinks with its place and never grows."""
     body = "".join(parts)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}"'
-        f' height="{height:g}" aria-hidden="true">{_ARROW}{body}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-2 -2 {width + 4:g} {height + 4:g}" width="{width + 4:g}"'
+        f' height="{height + 4:g}" aria-hidden="true">{_ARROW}{body}</svg>'
     )
 
 

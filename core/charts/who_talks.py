@@ -9,8 +9,8 @@ from itertools import pairwise
 from core.charts.svg import Diagram, arrow, box, label, svg
 
 GPUS = 4
-_WIDTH, _HEIGHT, _GAP = 330.0, 176.0, 28.0
-_BOX, _TOP, _TALL = 66.0, 52.0, 44.0
+_WIDTH, _HEIGHT, _GAP = 342.0, 184.0, 40.0
+_BOX, _TOP, _TALL = 68.0, 60.0, 44.0
 
 # Title, what each GPU holds, and two lines: what is sent and when.
 _PANELS = {
@@ -76,10 +76,10 @@ def _ring(lefts: list[float], middles: list[float], y: float) -> Iterator[str]:
 
 
 def _sum(lefts: list[float], middles: list[float], y: float) -> Iterator[str]:
-    bus = y - 18
+    bus = y - 26
     yield f'<path d="M{middles[0]:g} {bus:g}H{middles[-1]:g}" class="dia-line dia-bus"/>'
     for middle in middles:
-        yield arrow(f"M{middle:g} {bus + 4:g}V{y - 2:g}", both=True)
+        yield arrow(f"M{middle:g} {bus + 3:g}V{y - 2:g}", both=True)
 
 
 def _chain(lefts: list[float], middles: list[float], y: float) -> Iterator[str]:
@@ -92,6 +92,6 @@ def _all_to_all(lefts: list[float], middles: list[float], y: float) -> Iterator[
     for one in range(GPUS):
         for other in range(one + 1, GPUS):
             # Arcs fan out of each box, so that each pair can be followed.
-            start, end = middles[one] + 5 * (other - one), middles[other] - 5 * (other - one)
-            high = y - 4 - 13 * (other - one)
-            yield arrow(f"M{start:g} {y - 2:g}Q{(start + end) / 2:g} {2 * high - y:g} {end:g} {y - 2:g}", both=True)
+            start, end = middles[one] + 26 - 7 * (other - one), middles[other] - 26 + 7 * (other - one)
+            high = y - 2 - 24 * (other - one) ** 0.7
+            yield arrow(f"M{start:g} {y - 2:g}Q{(start + end) / 2:g} {high:g} {end:g} {y - 2:g}", both=True)

@@ -91,6 +91,16 @@ def test_few_gpus_are_one_node_whatever_their_layout():
     assert all(group.inside for group in groups.values())
 
 
+# 12 ranks lie 8 + 4 on nodes of 8, 128 lie 72 + 56 on racks of 72: the last node alone has fewer.
+@pytest.mark.parametrize(
+    ("tensor", "ranks", "node", "fewest", "nodes"), [(1, 12, 8, 4, 2), (1, 128, 72, 56, 2), (2, 6, 8, 2, 2)]
+)
+def test_one_group_that_fills_its_last_node_in_part_is_counted(tensor, ranks, node, fewest, nodes):
+    layout = {"tensor_parallel": tensor, "data_parallel": ranks}
+    group = axis_groups(**layout, gpus_per_node=node)["replicas"]
+    assert (group.per_node, group.nodes) == (fewest, nodes) == counted(layout, "replicas", node)
+
+
 def test_ranks_by_nodes_gives_a_grid():
     groups = axis_groups(tensor_parallel=8, data_parallel=np.array([[1], [16], [64]]), gpus_per_node=[8, 72])
     assert groups["replicas"].nodes.shape == (3, 2)
