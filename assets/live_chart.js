@@ -11,6 +11,7 @@
 const KEY_PAUSE_MS = 200; // after the last key press, before the position is reported
 const SPEAK_PAUSE_MS = 700; // after the last change, before a screen reader hears the numbers
 const NARROW_PX = 400;
+const LABEL_GAP_PX = 8; // between the end of the axis and a row's label
 const CONFIG = { displayModeBar: false, displaylogo: false, responsive: false, showTips: false, doubleClick: "reset" };
 
 const charts = new WeakMap(); // root element -> LiveChart
@@ -25,8 +26,10 @@ export default function ({ data: [message, move], parentElement, setStateValue }
 }
 
 class LiveChart {
-  #find;
   #root;
+  #nodes = new Map();
+  #overlay;
+  #shown = []; // per readout: the nodes of its value and note
   #data = null;
   #message = null; // the text that #data was read from
   #key = "";
@@ -34,6 +37,9 @@ class LiveChart {
   #tables = []; // per trace: [{ path, points, rows }], rows being a Float32Array or lists of strings
   #traces = []; // the figure's traces in the colours of the theme
   #theme = null;
+  #width = 0; // of the plot, as the resize observer saw it last
+  #sides = null; // margins that hold the longest row name and row label
+  #drawn = []; // what the picture shows: traces, width and index
   #index = 0;
   #token = null;
   #reported = 0; // the last index that Python knows
@@ -49,10 +55,18 @@ class LiveChart {
 
   constructor(root) {
     this.#root = root;
-    this.#find = (name) => root.querySelector(`.live-${name}`);
+    this.#overlay = new Overlay(this.#find("overlay"));
     this.#listen();
-    this.#resize = new ResizeObserver(() => this.#ask());
+    this.#resize = new ResizeObserver(() => {
+      this.#width = this.#find("plot").clientWidth;
+      this.#ask();
+    });
     this.#resize.observe(this.#find("figure"));
+  }
+
+  #find(name) {
+    if (!this.#nodes.has(name)) this.#nodes.set(name, this.#root.querySelector(`.live-${name}`));
+    return this.#nodes.get(name);
   }
 
   // New data, or a new theme. Cheap parts are rebuilt; tables are decoded only when their content changed.
@@ -64,11 +78,15 @@ class LiveChart {
     this.#data = data;
     this.#key = move.key;
     if (before?.signature !== data.signature) this.#tables = decodeTables(data);
-    this.#theme = readTheme(this.#root);
-    this.#traces = data.figure.data.map((trace) => dress(trace, data, this.#theme));
+    const theme = readTheme(this.#root);
     this.#follow(move);
     if (before !== data) this.#build();
-    this.#buildKey();
+    if (before !== data || theme.signature !== this.#theme.signature) {
+      this.#theme = theme;
+      this.#sides = null;
+      this.#traces = data.figure.data.map((trace) => dress(trace, data, theme));
+      this.#buildKey();
+    }
     this.#load();
     this.#draw();
   }
@@ -156,17 +174,33 @@ class LiveChart {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
     const started = performance.now();
-    this.#write();
-    if (!this.#plotly) return;
-    const i = this.#index;
-    const plot = this.#find("plot");
-    const width = plot.clientWidth;
-    if (!width) return; // in a closed tab or expander: the resize observer asks again when it opens
-    const traces = this.#traces.map((trace, k) => withRow(trace, this.#tables[k], i));
-    this.#plotly.react(plot, traces, layoutFor(this.#data, this.#theme, width), CONFIG).then(() => {
-      this.#root.setAttribute("aria-busy", "false");
+    let drawing = null;
+    try {
+      if (this.#plotly) drawing = this.#drawPicture();
+    } finally {
+      this.#write(); // after the picture: Plotly measures, and would have to wait for the words to be laid out
+    }
+    drawing?.then(() => {
+      this.#overlay.place(this.#find("plot"));
+      this.#ready();
       recordDraw(performance.now() - started);
     });
+  }
+
+  // Nothing to wait for if the picture is there already, or has no room.
+  #drawPicture() {
+    const plot = this.#find("plot");
+    this.#width ||= plot.clientWidth;
+    if (!this.#width) return null; // in a closed tab or expander: the resize observer asks again when it opens
+    const now = [this.#traces, this.#width, this.#index];
+    if (now.every((part, k) => part === this.#drawn[k])) return null;
+    if (this.#drawn[1] !== this.#width) this.#sides = null;
+    this.#sides ??= sidesFor(this.#data, this.#theme, this.#width);
+    const first = !this.#drawn.length;
+    this.#drawn = now;
+    const traces = this.#traces.map((trace, k) => withRow(trace, this.#tables[k], this.#index));
+    const layout = layoutFor(this.#data, this.#theme, this.#width, this.#sides);
+    return this.#plotly.react(plot, traces, layout, first ? CONFIG : undefined); // given again, Plotly compares it all
   }
 
   // The words of this position: everything but the picture.
@@ -179,13 +213,14 @@ class LiveChart {
       if (Number(range.value) !== i) range.value = i;
       range.setAttribute("aria-valuetext", slider.positions[i]);
       range.style.setProperty("--live-fill", `${(100 * i) / Math.max(1, frames - 1)}%`);
-      this.#find("position").textContent = slider.positions[i];
+      write(this.#find("position"), slider.positions[i]);
     }
-    const shown = this.#find("readouts").children;
     readouts.forEach(({ values, notes }, k) => {
-      shown[k].querySelector(".live-value").textContent = values[i];
-      if (notes) shown[k].querySelector(".live-note > span").textContent = notes[i];
+      const { value, note } = this.#shown[k];
+      write(value, values[i]);
+      if (notes) write(note, notes[i]);
     });
+    this.#overlay.show(i);
     if (!this.#find("failed").hidden) this.#fillTable();
     this.#speakLater();
   }
@@ -225,25 +260,32 @@ class LiveChart {
     const list = this.#find("readouts");
     list.hidden = !readouts.length;
     while (list.children.length > readouts.length) list.lastElementChild.remove();
-    readouts.forEach((readout, k) => {
+    this.#overlay.build(this.#data);
+    this.#shown = readouts.map((readout, k) => {
       const item = list.children[k] ?? list.appendChild(readoutNode());
       item.classList.toggle("live-emphasis", readout.emphasis);
       item.querySelector("dt").textContent = readout.label;
       const note = item.querySelector(".live-note");
       note.hidden = !readout.notes;
       note.dataset.longest = readout.notes ? longest(readout.notes) : "";
+      return { value: item.querySelector(".live-value"), note: note.firstElementChild };
     });
   }
 
   // Swatches for parts without a label of their own in the picture.
   #buildKey() {
     const list = this.#find("key");
-    const keyed = this.#data.figure.data.filter((trace) => trace.name && trace.showlegend !== false);
-    list.hidden = keyed.length < 2;
+    const keyed = new Map(); // what it says -> the trace and role that draw it
+    for (const trace of this.#data.figure.data) {
+      const { role, roles = [], parts = [] } = trace.meta ?? {};
+      if (trace.name && trace.showlegend !== false) keyed.set(trace.name, [trace, role]);
+      parts.forEach((part, p) => keyed.set(part, [trace, roles[p]]));
+    }
+    list.hidden = keyed.size < 2;
     list.replaceChildren(
-      ...keyed.map((trace) => {
+      ...[...keyed].map(([name, [trace, role]]) => {
         const item = element("li");
-        item.append(swatchFor(trace, this.#data, this.#theme), document.createTextNode(trace.name));
+        item.append(swatchFor(trace, role, this.#data, this.#theme), document.createTextNode(name));
         return item;
       }),
     );
@@ -253,7 +295,8 @@ class LiveChart {
     if (this.#plotly || this.#loading) return;
     this.#loading = true;
     try {
-      this.#plotly = await loadPlotly(this.#data.plotly);
+      // Fonts too, since margins are measured. They come from the same server, and are smaller.
+      [this.#plotly] = await Promise.all([loadPlotly(this.#data.plotly), document.fonts.ready]);
       this.#show({ failed: false });
     } catch {
       this.#show({ failed: true });
@@ -262,29 +305,36 @@ class LiveChart {
     if (this.#root.isConnected) this.#draw();
   }
 
+  // There is something to see.
+  #ready() {
+    if (this.#root.getAttribute("aria-busy") !== "false") this.#root.setAttribute("aria-busy", "false");
+  }
+
   #show({ failed }) {
     this.#find("figure").hidden = failed;
     this.#find("failed").hidden = !failed;
-    if (failed) this.#root.setAttribute("aria-busy", "false");
+    if (failed) this.#ready();
   }
 
-  // One row for each point on the axis, one column for each named trace.
+  // One row for each point on the axis, one column for each named trace or part.
   #fillTable() {
     const { layout } = this.#data.figure;
-    const named = this.#traces.flatMap((trace, k) =>
-      trace.name && trace.showlegend !== false ? [withRow(trace, this.#tables[k], this.#index)] : [],
-    );
+    const drawn = this.#traces.map((trace, k) => withRow(trace, this.#tables[k], this.#index));
+    const named = drawn.filter((trace) => trace.meta?.parts || (trace.name && trace.showlegend !== false));
     const flat = named.some((trace) => trace.orientation === "h");
     const title = (axis) => plain(axis?.title?.text ?? axis?.title ?? "");
+    const columns = [...new Set(named.flatMap((trace) => trace.meta?.parts ?? [trace.name]))];
     const rows = new Map();
-    named.forEach(({ x = [], y = [], text = [] }, column) => {
+    for (const { name, meta, x = [], y = [], text = [], customdata } of named) {
       const [at, value] = flat ? [y, x] : [x, y];
       for (let p = 0; p < at.length; p++) {
-        const name = plain(at[p]);
-        if (!rows.has(name)) rows.set(name, new Array(named.length).fill(""));
-        rows.get(name)[column] = plain(Array.isArray(text) && text[p] && text[p] !== BLANK ? text[p] : value[p]); // its own words, if any
+        const row = plain(at[p]);
+        if (!rows.has(row)) rows.set(row, new Array(columns.length).fill(""));
+        const words = Array.isArray(text) && text[p] !== BLANK && text[p]; // its own, if any
+        const whole = meta?.parts ? (customdata ?? value) : value; // of a part that the axis cuts
+        rows.get(row)[columns.indexOf(meta?.parts?.[p] ?? name)] = plain(words || whole[p]);
       }
-    });
+    }
     const line = (tag, cells) => {
       const row = element("tr");
       row.append(...cells.map((cell, c) => element(c ? tag : "th", "", cell)));
@@ -292,10 +342,86 @@ class LiveChart {
     };
     this.#find("table").replaceChildren(
       element("caption", "", title(flat ? layout.xaxis : layout.yaxis)),
-      line("th", [title(flat ? layout.yaxis : layout.xaxis), ...named.map(({ name }) => plain(name))]),
+      line("th", [title(flat ? layout.yaxis : layout.xaxis), ...columns.map(plain)]),
       ...[...rows].map(([name, cells]) => line("td", [name, ...cells])),
     );
   }
+}
+
+// Lines and words over the picture that need not be drawn by Plotly, which draws all it has again at each position.
+class Overlay {
+  #node;
+  #plot = null;
+  #labels = null;
+  #limits = []; // [{ axis, at, line, name }], nodes among them
+  #rows = []; // [{ cut, label }]
+  #placed = "";
+
+  constructor(node) {
+    this.#node = node;
+  }
+
+  build({ limits, labels }) {
+    this.#labels = labels;
+    this.#limits = limits.map(({ name, ...limit }) => ({
+      ...limit,
+      line: element("div", `live-limit live-limit-${limit.axis}`),
+      name: element("span", "live-limit-name", name),
+    }));
+    this.#rows = (labels?.texts[0] ?? []).map((_, k) => ({
+      cut: element("div", "live-cut"),
+      label: element("span", `live-row-label${k === labels.bold ? " live-bold" : ""}`),
+    }));
+    this.#placed = "";
+    const rows = this.#rows.flatMap(({ cut, label }) => [cut, label]);
+    this.#node.replaceChildren(...rows, ...this.#limits.flatMap(({ line, name }) => [line, name]));
+  }
+
+  show(i) {
+    this.#rows.forEach(({ label, cut }, k) => {
+      write(label, this.#labels.texts[i][k]);
+      cut.hidden = !this.#labels.cut?.[i][k];
+    });
+  }
+
+  // Where the axes are now. They stand still while the slider moves, so mostly there is nothing to do.
+  place(plot) {
+    if (this.#plot !== plot) {
+      this.#plot = plot;
+      for (const event of ["plotly_relayouting", "plotly_relayout"]) plot.on(event, () => this.place(plot));
+    }
+    const { xaxis, yaxis, width, font } = plot._fullLayout;
+    if (!xaxis || !yaxis) return; // a picture without axes
+    const placed = [xaxis, yaxis].flatMap((axis) => [axis._offset, axis._length, ...axis.range]).join();
+    if (placed === this.#placed) return;
+    this.#placed = placed;
+    this.#node.style.fontSize = `${font.size}px`;
+    const end = xaxis._offset + xaxis._length;
+    const pitch = Math.abs(yaxis.l2p(1) - yaxis.l2p(0));
+    this.#rows.forEach(({ label, cut }, k) => {
+      const middle = yaxis._offset + yaxis.l2p(k);
+      put(label, end + LABEL_GAP_PX, middle);
+      put(cut, end - 24, middle - 0.4 * pitch, { height: 0.8 * pitch }); // a little more than the bar
+    });
+    for (const { axis, at, line, name } of this.#limits) {
+      const across = axis === "x" ? xaxis : yaxis;
+      const inside = across.d2p(at);
+      line.hidden = name.hidden = inside < 0 || inside > across._length;
+      const spot = across._offset + inside;
+      if (axis === "x") {
+        put(line, spot, yaxis._offset, { height: yaxis._length });
+        put(name, Math.max(0, Math.min(spot - name.offsetWidth / 2, width - name.offsetWidth)), yaxis._offset - 4);
+      } else {
+        put(line, xaxis._offset, spot, { width: xaxis._length });
+        put(name, end - name.offsetWidth, spot - 4);
+      }
+    }
+  }
+}
+
+function put(node, left, top, size = {}) {
+  Object.assign(node.style, { left: `${left}px`, top: `${top}px` });
+  for (const [side, length] of Object.entries(size)) node.style[side] = `${length}px`;
 }
 
 // ---- data -----------------------------------------------------------------------------------------------------
@@ -355,7 +481,7 @@ function readTheme(root) {
     muted: read("--st-gray-text-color") || text,
   };
   const scheme = luminance(background) < 0.4 ? "dark" : "light";
-  return {
+  const theme = {
     background,
     text,
     muted: followers.muted,
@@ -364,34 +490,56 @@ function readTheme(root) {
     surface: read("--st-secondary-background-color") || background,
     font: read("--st-font") || "sans-serif",
     scheme,
+  };
+  return {
+    ...theme,
+    signature: JSON.stringify([theme, followers]),
     colour: (role, data) => followers[role] ?? data.palette[scheme][role] ?? text,
   };
 }
 
+const canvas = document.createElement("canvas").getContext("2d");
+
+// The browser parses any CSS colour, and answers #rrggbb.
+function hex(colour) {
+  canvas.fillStyle = colour;
+  return canvas.fillStyle;
+}
+
 function luminance(colour) {
-  const canvas = document.createElement("canvas").getContext("2d");
-  canvas.fillStyle = colour; // the browser parses any CSS colour, and answers #rrggbb
-  const [r, g, b] = [1, 3, 5].map((at) => parseInt(canvas.fillStyle.slice(at, at + 2), 16) / 255);
+  const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex(colour).slice(at, at + 2), 16) / 255);
   return 0.2126 * r ** 2.2 + 0.7152 * g ** 2.2 + 0.0722 * b ** 2.2;
 }
 
-// Give a trace the colour, pattern and dash of its role. What the figure sets itself is kept.
+// Give a trace, or each of its points, the colour, pattern and dash of its role. What the figure sets itself is kept.
 function dress(trace, data, theme) {
-  const { role, roles } = trace.meta ?? {};
+  const { role, roles, parts } = trace.meta ?? {};
   if (typeof trace.hovertemplate === "string") trace = { ...trace, hovertemplate: oneBox(trace.hovertemplate) };
   if (trace.text) trace = { ...trace, text: labels(trace, trace.text) };
   if (!role && !roles) return trace;
-  const colour = roles ? roles.map((each) => theme.colour(each, data)) : theme.colour(role, data);
-  const worn = { ...trace };
+  const worn = parts ? { hovertext: parts, ...trace } : { ...trace };
+  const each = (of) => (roles ? roles.map((one) => of(one)) : of(role));
+  const colour = each((one) => theme.colour(one, data));
   if (trace.type === "bar") {
-    const shape = roles ? roles.map((each) => data.patterns[each] ?? "") : (data.patterns[role] ?? "");
-    const hatched = data.neutrals.includes(role);
-    const veil = theme.scheme === "dark" ? 0.3 : 0.4;
-    const pattern = hatched
-      ? { shape, fillmode: "replace", fgcolor: colour, bgcolor: theme.surface, size: 7, solidity: 0.35 }
-      : { shape, fillmode: "overlay", fgcolor: theme.background, fgopacity: veil, size: 7, solidity: 0.18 };
-    worn.marker = { color: colour, line: { width: 0 }, ...trace.marker };
-    if (shape) worn.marker.pattern = { ...pattern, ...trace.marker?.pattern };
+    const veil = faded(hex(theme.background), theme.scheme === "dark" ? 0.3 : 0.4);
+    const hatched = (one) => data.neutrals.includes(one);
+    const ground = each((one) => (hatched(one) ? theme.surface : theme.colour(one, data)));
+    // With a marker colour for each point, Plotly takes colours of its own for the patterns. So a trace of many parts
+    // has one marker colour, and every part is a pattern; a solid part is one in its own colour.
+    worn.marker = { color: roles ? colour[0] : ground, line: { width: 0 }, ...trace.marker };
+    const shape = each((one) => data.patterns[one] || (roles ? "|" : ""));
+    if (shape) {
+      const solid = (one) => !data.patterns[one];
+      worn.marker.pattern = {
+        shape,
+        bgcolor: trace.marker?.color ?? ground,
+        fgcolor: each((one) => (hatched(one) || solid(one) ? theme.colour(one, data) : veil)),
+        fgopacity: 1,
+        size: 7,
+        solidity: each((one) => (hatched(one) ? 0.35 : 0.18)),
+        ...trace.marker?.pattern,
+      };
+    }
     return worn;
   }
   worn.line = { color: roles ? colour[0] : colour, width: 2.5, dash: dashFor(trace, data), ...trace.line };
@@ -411,16 +559,15 @@ function dashFor(trace, data) {
   return trace.mode?.includes("text") ? "solid" : (data.dashes[trace.meta?.role] ?? "solid");
 }
 
-function faded(hex, opacity) {
-  return hex + Math.round(255 * opacity).toString(16).padStart(2, "0");
+function faded(colour, opacity) {
+  return colour + Math.round(255 * opacity).toString(16).padStart(2, "0");
 }
 
 // The figure's layout in the page's type and colours. A fresh object each time: Plotly keeps zoom in what it is given.
-function layoutFor(data, theme, width) {
+function layoutFor(data, theme, width, sides) {
   const { meta, ...own } = data.figure.layout;
-  const narrow = width < NARROW_PX;
-  const given = narrow && meta?.narrow ? merged(own, meta.narrow) : { ...own };
-  const size = narrow ? 12 : 14;
+  const given = width < NARROW_PX && meta?.narrow ? merged(own, meta.narrow) : { ...own };
+  const size = sizeFor(width);
   const layout = {
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
@@ -434,7 +581,7 @@ function layoutFor(data, theme, width) {
     showlegend: false,
     uirevision: given.uirevision ?? "keep",
     dragmode: coarse.matches ? false : (given.dragmode ?? "zoom"),
-    margin: { l: 56, r: 16, t: 12, b: 44, pad: 4, ...given.margin },
+    margin: { l: 56, r: 16, t: 12, b: 44, pad: 4, ...sides, ...given.margin },
     font: { family: theme.font, size, color: theme.text, ...given.font },
     hoverlabel: {
       bgcolor: theme.surface,
@@ -447,6 +594,7 @@ function layoutFor(data, theme, width) {
   for (const name of new Set(["xaxis", "yaxis", ...Object.keys(given)])) {
     if (/^[xy]axis\d*$/.test(name)) layout[name] = axisFor(given[name], theme, size, holdsNames(data, name));
   }
+  if (data.labels) layout.xaxis.ticklabeloverflow ??= "allow"; // they leave room for the last tick: no need to measure
   const limit = (item) => theme.colour(item.name ?? "limit", data);
   if (given.shapes) {
     layout.shapes = given.shapes.map((shape) => ({
@@ -462,6 +610,22 @@ function layoutFor(data, theme, width) {
     }));
   }
   return layout;
+}
+
+const sizeFor = (width) => (width < NARROW_PX ? 12 : 14); // of type, in pixels
+
+// Margins that hold the longest name on the y axis and the longest label of a row.
+function sidesFor(data, theme, width) {
+  const size = sizeFor(width);
+  const room = (texts, font) => {
+    canvas.font = `${font} ${theme.font}`;
+    return Math.ceil(Math.max(...texts.map((text) => canvas.measureText(plain(text)).width)));
+  };
+  const sides = {};
+  const names = data.figure.data.flatMap(({ y }) => (typeof y?.[0] === "string" ? y : []));
+  if (names.length) sides.l = room(names, `bold ${size - 1}px`) + 12;
+  if (data.labels) sides.r = room(data.labels.texts.flat(), `bold ${size}px`) + LABEL_GAP_PX;
+  return sides;
 }
 
 function axisFor(axis = {}, theme, size, names) {
@@ -503,8 +667,7 @@ const coarse = window.matchMedia("(pointer: coarse)"); // a finger scrolls the p
 const SYMBOLS = { circle: "\u25cf", diamond: "\u25c6", square: "\u25a0", "triangle-up": "\u25b2", cross: "\u271a" };
 
 // A patch for a filled part, a symbol for points, a stroke for a line.
-function swatchFor(trace, data, theme) {
-  const role = trace.meta?.role;
+function swatchFor(trace, role, data, theme) {
   const colour = theme.colour(role, data);
   if (trace.mode?.includes("markers") && !trace.mode.includes("lines")) {
     const dot = element("span", "live-swatch live-dot", SYMBOLS[trace.marker?.symbol] ?? SYMBOLS.circle);
@@ -554,6 +717,11 @@ function readoutNode() {
   note.append(element("span"));
   item.append(element("dt"), element("dd", "live-value"), note);
   return item;
+}
+
+// Setting the same text again would still make the browser lay it out.
+function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
 }
 
 const longest = (texts) => texts.reduce((a, b) => (b.length > a.length ? b : a), "");

@@ -10,7 +10,12 @@ and picks row ``i`` while the hand moves; nothing is computed there. A trace nam
         LiveSlider("GPUs", ["1 GPU", "2 GPUs", ...], index=6),
         (Readout("stage 3 leaves, per GPU", ["1,129 GB", ...]),),
         alt=["With 1 GPU no stage fits ...", ...],
+        limits=(Limit(85.5, "85.5 GB of HBM"),),
     )
+
+Plotly draws every trace, shape and annotation again at each position. So stacked bars are one trace, whose points name
+their part (``{"roles": [...], "parts": [...]}``), and ``Limit`` and ``RowLabels`` are words and lines that the browser
+lays over the picture.
 """
 
 from __future__ import annotations
@@ -21,7 +26,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +80,30 @@ class Readout:
     """The number that binds."""
 
 
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A dashed line across the picture, with its name at its end. It stands still while the slider moves."""
+
+    at: float
+    """Where it crosses its axis, in the axis's own unit."""
+    name: str
+    """What it is, with its value: ``85.5 GB of HBM``."""
+    axis: Literal["x", "y"] = "x"
+    """The axis it crosses: a line across x stands upright."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowLabels:
+    """Words at the right of each row of a chart whose y axis carries names; the margin there grows to hold them."""
+
+    texts: Sequence[Sequence[str]]
+    """(positions, rows), rows in the order of the axis."""
+    cut: NDArray[np.bool_] | None = None
+    """(positions, rows): whether the bar goes on past the end of the axis. It gets a break mark there."""
+    bold: int | None = None
+    """The row that is chosen, or that binds."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LiveFigure:
     """Everything the live chart draws. Checked when made, so a wrong shape names itself on the server."""
@@ -85,6 +114,8 @@ class LiveFigure:
     readouts: tuple[Readout, ...] = ()
     alt: Sequence[str] = ()
     """The takeaway of each position in a sentence, read in place of the picture."""
+    limits: tuple[Limit, ...] = ()
+    labels: RowLabels | None = None
 
     @property
     def count(self) -> int:
@@ -104,6 +135,11 @@ class LiveFigure:
             _check_rows(f"readout {readout.label!r}: values", readout.values, self.count)
             if readout.notes is not None:
                 _check_rows(f"readout {readout.label!r}: notes", readout.notes, self.count)
+        for limit in self.limits:
+            if not np.isfinite(limit.at):
+                raise ValueError(f"limit {limit.name!r} stands at {limit.at}, which is not finite")
+        if self.labels is not None:
+            _check_labels(self.labels, self.count)
 
     def payload(self) -> dict[str, Any]:
         """What the browser needs, as JSON values; number tables are base64 float32, row by row."""
@@ -127,14 +163,33 @@ class LiveFigure:
                 for readout in self.readouts
             ],
             "alt": list(self.alt),
+            "limits": [{"at": float(limit.at), "name": limit.name, "axis": limit.axis} for limit in self.limits],
+            "labels": self.labels
+            and {
+                "texts": [list(row) for row in self.labels.texts],
+                "cut": None if self.labels.cut is None else np.asarray(self.labels.cut, dtype=int).tolist(),
+                "bold": self.labels.bold,
+            },
         }
 
 
-def _check_rows(what: str, rows: Sequence[str], count: int) -> None:
+def _check_labels(labels: RowLabels, count: int) -> None:
+    if len(labels.texts) != count:
+        raise ValueError(f"row labels have {len(labels.texts)} rows for {count} slider positions")
+    rows = len(labels.texts[0])
+    for row in labels.texts:
+        _check_rows("row labels at a position", row, rows, of="rows of the picture")
+    if labels.cut is not None and np.shape(labels.cut) != (count, rows):
+        raise ValueError(f"row labels: cut has shape {np.shape(labels.cut)}, not {(count, rows)} as the texts")
+    if labels.bold is not None and not 0 <= labels.bold < rows:
+        raise ValueError(f"row labels: bold is {labels.bold}, outside the {rows} rows")
+
+
+def _check_rows(what: str, rows: Sequence[str], count: int, of: str = "slider positions") -> None:
     if isinstance(rows, str) or not all(isinstance(row, str) for row in rows):
-        raise ValueError(f"{what} must be a sequence of strings, one per slider position")
+        raise ValueError(f"{what} must be a sequence of strings, one for each of the {of}")
     if len(rows) != count:
-        raise ValueError(f"{what} has {len(rows)} rows for {count} slider positions")
+        raise ValueError(f"{what} has {len(rows)} rows for {count} {of}")
 
 
 def _plain_figure(figure: PlotlyFigure | Mapping[str, Any]) -> dict[str, Any]:
@@ -152,6 +207,8 @@ def _check_role(trace: dict[str, Any], index: int) -> None:
     if not isinstance(meta, dict):
         return
     named = meta.get("roles", ()) if meta.get("role") is None else [meta["role"]]
+    if "parts" in meta and len(meta["parts"]) != len(named):
+        raise ValueError(f"trace {index} names {len(meta['parts'])} parts for {len(named)} roles; one for each point")
     for role in named:
         if role not in ROLES:
             raise ValueError(f"trace {index} has the role {role!r}; choose one of {list(ROLES)}")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
+from core.charts.live import Limit, LiveFigure, LiveSlider, Readout, RowLabels, TraceTable
 from core.display import BYTE_UNITS, show_bytes
 
 Floats = NDArray[np.float64]
@@ -49,71 +48,49 @@ def stacked_bars(
     """
     scale = BYTE_UNITS[unit]
     end = max(end_bytes or 0.0, 1.5 * hbm_bytes) / scale
+    whole = np.stack(list(parts.values()), axis=-2) / scale  # (positions, parts, rows)
+    edges = np.minimum(np.cumsum(whole, axis=-2), end)
+    starts = np.concatenate([np.zeros_like(edges[:, :1]), edges[:, :-1]], axis=-2)
     totals = np.sum(list(parts.values()), axis=0)
-    names = [f"<b>{row}</b>" if index == bold else row for index, row in enumerate(rows)]
-    traces: list[dict[str, Any]] = []
-    tables: list[TraceTable] = []
-    left = np.zeros_like(totals)
-    for index, (name, values) in enumerate(parts.items()):
-        right = np.minimum(left + values / scale, end)
-        traces.append(
-            {
-                "type": "bar",
-                "name": name,
-                "orientation": "h",
-                "y": names,
-                "x": (right - left)[0],
-                "customdata": (values / scale)[0],  # the whole value, where the bar ends with the axis
-                "hovertemplate": "%{customdata:,.3r} " + unit + "<extra>" + name + "</extra>",
-                "meta": {"role": PART_ROLES[name]},
-            }
-        )
-        tables.append(TraceTable(index, "x", right - left))
-        tables.append(TraceTable(index, "customdata", values / scale))
-        left = right
-    labels = [[_total(float(t), hbm_bytes, unit, index == bold) for index, t in enumerate(row)] for row in totals]
-    traces.append(
-        {
-            "type": "scatter",
-            "mode": "text",
-            "y": names,
-            "x": [end] * len(rows),
-            "text": labels[0],
-            "textposition": "middle right",
-            "hoverinfo": "skip",
-            "showlegend": False,
-            "cliponaxis": False,
-            "meta": {"role": "limit"},
-        }
-    )
-    tables.append(TraceTable(len(parts), "text", labels))
-    line = hbm_bytes / scale
+    tables = {"base": starts, "x": edges - starts, "customdata": whole}  # whole: also of a part beyond the axis
+    frames = {name: values.reshape(len(values), -1) for name, values in tables.items()}
+    trace = {
+        "type": "bar",
+        "orientation": "h",
+        "y": [f"<b>{row}</b>" if index == bold else row for index, row in enumerate(rows)] * len(parts),
+        **{name: values[0] for name, values in frames.items()},
+        "hovertemplate": "%{hovertext}: %{customdata:,.3r} " + unit + "<extra></extra>",
+        "meta": {
+            "parts": [name for name in parts for _ in rows],
+            "roles": [PART_ROLES[name] for name in parts for _ in rows],
+        },
+    }
     layout = {
-        "barmode": "stack",
+        "barmode": "overlay",
         "bargap": 0.35,
+        "barcornerradius": 0,  # each part would be rounded
         "height": 110 + (46 if len(rows) <= 8 else 24) * len(rows),
-        "margin": {"l": 96, "r": 118, "t": 30, "b": 44},
+        "margin": {"t": 30, "b": 44},
         "xaxis": {"range": [0, end], "title": {"text": f"{unit} per GPU"}, "fixedrange": True},
         "yaxis": {"autorange": "reversed", "fixedrange": True},
-        "shapes": [{"type": "line", "x0": line, "x1": line, "y0": 0, "y1": 1, "yref": "paper"}],
-        "annotations": [
-            {
-                "x": line,
-                "y": 1,
-                "yref": "paper",
-                "yanchor": "bottom",
-                "showarrow": False,
-                "text": f"{show_bytes(hbm_bytes, unit)} of memory",
-            }
-        ],
     }
+    line = Limit(hbm_bytes / scale, f"{show_bytes(hbm_bytes, unit)} of memory")
+    texts = [[_total(float(total), hbm_bytes, unit) for total in row] for row in totals]
+    labels = RowLabels(texts, cut=totals / scale > end, bold=bold)
     alt = [_alt(rows, row, hbm_bytes, unit, slider.positions[i] if slider else "") for i, row in enumerate(totals)]
-    return LiveFigure({"data": traces, "layout": layout}, tuple(tables), slider, readouts, alt)
+    return LiveFigure(
+        {"data": [trace], "layout": layout},
+        tuple(TraceTable(0, name, values) for name, values in frames.items()),
+        slider,
+        readouts,
+        alt,
+        limits=(line,),
+        labels=labels,
+    )
 
 
-def _total(total: float, hbm_bytes: float, unit: str, bold: bool) -> str:
-    text = show_bytes(total, unit) + ("" if total <= hbm_bytes else " ✕")
-    return f"<b>{text}</b>" if bold else text
+def _total(total: float, hbm_bytes: float, unit: str) -> str:
+    return show_bytes(total, unit) + ("" if total <= hbm_bytes else " ✕")
 
 
 def _alt(rows: Sequence[str], totals: Floats, hbm_bytes: float, unit: str, position: str) -> str:

@@ -1,7 +1,7 @@
 """Colours and fill patterns by role: the same thing has the same colour on every chart, and never colour alone.
 
-A figure names the role of a trace (``meta={"role": "weights"}``); the browser looks the colour up for the
-theme that is showing, so a theme switch needs no rerun.
+A figure names the role of a trace (``meta={"role": "weights"}``), or a role for each point (``"roles"``); the browser
+looks the colour up for the theme that is showing, so a theme switch needs no rerun.
 """
 
 from __future__ import annotations

@@ -61,6 +61,7 @@ def measure_drag(page: str, chart: str, quick: bool) -> list[Row]:
         Row("one drawing while dragging, median", "ms", ours.median_ms, theirs.median_ms, at_most=1.3),
         Row("one drawing while dragging, p95", "ms", ours.p95_ms, theirs.p95_ms),
         Row("drawings in all drags", "", ours.draws, theirs.draws),
+        Row("drawings for each position passed", "", ours.draws / ours.steps, theirs.draws / theirs.steps),
     ]
     return rows if ours.same_node else [*rows, Row("the plot was replaced", "", 1, 1, at_most=0)]
 

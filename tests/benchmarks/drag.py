@@ -27,6 +27,7 @@ class Drag:
     median_ms: float
     p95_ms: float
     draws: int
+    steps: int  # positions that the hand passed
     same_node: bool  # the plot was never replaced
 
 
@@ -56,13 +57,16 @@ def compare(charts: list[LiveChart], rounds: int) -> list[Drag]:
         browser = launch_chromium(playwright)
         pages = [_open(browser, chart) for chart in charts]
         frames: list[list[float]] = [[] for _ in charts]
+        steps = [0] * len(charts)
         for number in range(rounds + 1):
-            for page, chart, times in zip(pages, charts, frames, strict=True):
-                drawn = _drag(page, chart.slider)
-                times.extend(drawn if number else [])  # the first drag warms up
+            for at, (page, chart) in enumerate(zip(pages, charts, strict=True)):
+                drawn, passed = _drag(page, chart.slider)
+                if number:  # the first drag warms up
+                    frames[at].extend(drawn)
+                    steps[at] += passed
         same = [page.evaluate("document.querySelector('.js-plotly-plot').__marked === true") for page in pages]
         browser.close()
-    return [_summary(times, kept) for times, kept in zip(frames, same, strict=True)]
+    return [_summary(*each) for each in zip(frames, steps, same, strict=True)]
 
 
 def _open(browser: Browser, chart: LiveChart) -> Page:
@@ -78,10 +82,19 @@ def _open(browser: Browser, chart: LiveChart) -> Page:
     return page
 
 
-def _drag(page: Page, slider: str) -> list[float]:
+COUNT = """input => {
+    input.scrollIntoView({ block: 'center' });
+    window.__frames = [];
+    window.__steps = 0;
+    input.counted ??= input.addEventListener('input', () => window.__steps++) ?? true;
+}"""
+
+
+def _drag(page: Page, slider: str) -> tuple[list[float], int]:
+    """Times of the drawings, and the number of positions that the slider reported while it moved."""
     page.bring_to_front()
     thumb = page.locator(slider).first
-    thumb.evaluate("input => { input.scrollIntoView({ block: 'center' }); window.__frames = []; }")
+    thumb.evaluate(COUNT)
     box = thumb.bounding_box()
     assert box is not None
     height = box["y"] + box["height"] / 2
@@ -91,12 +104,12 @@ def _drag(page: Page, slider: str) -> list[float]:
         page.mouse.move(box["x"] + box["width"] * step / MOVES, height)
         page.wait_for_timeout(MOVE_MS)
     page.mouse.up()
-    frames: list[float] = page.evaluate("window.__frames")
+    frames, steps = page.evaluate("[window.__frames, window.__steps]")
     wait_idle(page, settle_ms=300)
-    return frames
+    return frames, steps
 
 
-def _summary(frames: list[float], same_node: bool) -> Drag:
+def _summary(frames: list[float], steps: int, same_node: bool) -> Drag:
     if len(frames) < 2:
         raise RuntimeError("the chart was not redrawn while its slider was dragged")
-    return Drag(statistics.median(frames), statistics.quantiles(frames, n=20)[-1], len(frames), same_node)
+    return Drag(statistics.median(frames), statistics.quantiles(frames, n=20)[-1], len(frames), steps, same_node)

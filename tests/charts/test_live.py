@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from core.charts.live import DEFAULT_HEIGHT, LiveFigure, LiveSlider, Readout, TraceTable
+from core.charts.live import DEFAULT_HEIGHT, Limit, LiveFigure, LiveSlider, Readout, RowLabels, TraceTable
 
 POSITIONS = ["1 GPU", "2 GPUs", "4 GPUs"]
 SLIDER = LiveSlider("GPUs", POSITIONS, index=1)
@@ -56,6 +56,20 @@ def test_the_arrays_of_a_figure_arrive_as_lists_in_their_shape():
 def test_a_plain_dict_is_a_figure_too():
     payload = live({"data": [{"type": "bar", "x": (1, 2)}], "layout": {}}).payload()
     assert payload["figure"] == {"data": [{"type": "bar", "x": [1, 2]}], "layout": {}}
+
+
+def test_limits_and_row_labels_travel_beside_the_figure():
+    cut = np.array([[True, False], [False, False], [False, False]])
+    labels = RowLabels([["8 GB", "6 GB"], ["4 GB", "3 GB"], ["2 GB", "2 GB"]], cut=cut, bold=1)
+    payload = live(limits=(Limit(5, "5 GB of memory"), Limit(2.5, "peak", axis="y")), labels=labels).payload()
+    assert payload["limits"] == [
+        {"at": 5.0, "name": "5 GB of memory", "axis": "x"},
+        {"at": 2.5, "name": "peak", "axis": "y"},
+    ]
+    assert payload["labels"] == {"texts": labels.texts, "cut": [[1, 0], [0, 0], [0, 0]], "bold": 1}
+    json.dumps(payload, allow_nan=False)
+    bare = live().payload()
+    assert (bare["limits"], bare["labels"]) == ([], None)
 
 
 def test_the_signature_follows_the_tables_and_nothing_else():
@@ -118,6 +132,12 @@ def test_a_table_that_does_not_fit_is_named(table, words):
         ({"readouts": (Readout("left", ALT, ["fits"]),)}, "readout 'left': notes has 1 rows"),
         ({"slider": LiveSlider("GPUs", POSITIONS, index=3)}, "index 3 is outside its 3 positions"),
         ({"slider": LiveSlider("GPUs", [])}, "has no positions"),
+        ({"limits": (Limit(np.inf, "peak"),)}, "limit 'peak' stands at inf"),
+        ({"labels": RowLabels([["a", "b"]])}, "row labels have 1 rows for 3 slider positions"),
+        ({"labels": RowLabels([["a", "b"], ["a"], ["a", "b"]])}, "row labels at a position has 1 rows for 2 rows of"),
+        ({"labels": RowLabels(["ab", "ab", "ab"])}, "row labels at a position must be a sequence of strings"),
+        ({"labels": RowLabels([["a"]] * 3, cut=np.zeros((3, 2), bool))}, r"cut has shape \(3, 2\), not \(3, 1\)"),
+        ({"labels": RowLabels([["a"]] * 3, bold=1)}, "bold is 1, outside the 1 rows"),
     ],
 )
 def test_words_that_do_not_fit_the_slider_are_named(more, words):
@@ -130,6 +150,11 @@ def test_an_unknown_role_is_refused_with_the_known_ones():
         live(go.Figure(go.Bar(x=[1], meta={"role": "weight"}))).payload()
     with pytest.raises(ValueError, match="role 'blue'"):
         live(go.Figure(go.Bar(x=[1, 2], meta={"roles": ["kv", "blue"]}))).payload()
+
+
+def test_each_named_part_has_a_role():
+    with pytest.raises(ValueError, match="trace 0 names 2 parts for 1 roles"):
+        live(go.Figure(go.Bar(x=[1, 2], meta={"roles": ["kv"], "parts": ["cache", "weights"]}))).payload()
 
 
 def test_a_value_that_json_cannot_carry_is_named():

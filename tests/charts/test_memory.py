@@ -26,14 +26,10 @@ def draw(**more):
     return stacked_bars(PARTS, ROWS, HBM, unit="GB", slider=SLIDER, bold=1, **more)
 
 
-def tables(figure, path):
-    """Tables of one attribute by trace, as arrays of (positions, rows)."""
-    found = {}
-    for table in figure.payload()["tables"]:
-        if table["path"] == [path]:
-            rows = table.get("text") or np.frombuffer(base64.b64decode(table["float32"]), "<f4").reshape(2, 3)
-            found[table["trace"]] = np.asarray(rows)
-    return found
+def table(figure, path):
+    """The table of one attribute, as (positions, parts, rows)."""
+    (packed,) = [each["float32"] for each in figure.payload()["tables"] if each["path"] == [path]]
+    return np.frombuffer(base64.b64decode(packed), "<f4").reshape(2, len(PARTS), 3)
 
 
 @pytest.mark.parametrize("end_bytes", [None, 400e9])
@@ -42,33 +38,44 @@ def test_drawn_parts_add_up_to_the_total_or_to_the_end_of_the_axis(end_bytes):
     end = figure.payload()["figure"]["layout"]["xaxis"]["range"][1]
     assert end == (120 if end_bytes is None else 400)  # one and a half times the line, unless more is asked for
     total = np.sum(list(PARTS.values()), axis=0) / 1e9
-    drawn = tables(figure, "x")
-    assert np.sum([drawn[index] for index in range(len(PARTS))], axis=0) == pytest.approx(np.minimum(total, end))
-    assert all(np.all(width >= 0) for width in drawn.values())
+    drawn = table(figure, "x")
+    assert drawn.sum(axis=1) == pytest.approx(np.minimum(total, end))
+    assert np.all(drawn >= 0)
+
+
+def test_each_part_starts_where_the_one_before_it_ends():
+    starts, widths = table(draw(), "base"), table(draw(), "x")
+    assert np.all(starts[:, 0] == 0)
+    assert starts[:, 1:] == pytest.approx((starts + widths)[:, :-1])
 
 
 def test_hovering_names_the_whole_part_even_where_the_bar_is_cut():
-    whole = tables(draw(), "customdata")
-    for index, values in enumerate(PARTS.values()):
-        assert whole[index] == pytest.approx(values / 1e9)
+    assert table(draw(), "customdata") == pytest.approx(np.stack(list(PARTS.values()), axis=1) / 1e9)
 
 
 def test_labels_carry_the_full_totals_and_mark_what_does_not_fit():
-    labels = tables(draw(), "text")[len(PARTS)]
-    assert labels.tolist() == [["26.0 GB", "<b>80.0 GB</b>", "1,121 GB ✕"], ["16.0 GB", "<b>40.0 GB</b>", "561 GB ✕"]]
+    labels = draw().payload()["labels"]
+    assert labels["texts"] == [["26.0 GB", "80.0 GB", "1,121 GB ✕"], ["16.0 GB", "40.0 GB", "561 GB ✕"]]
+    assert labels["bold"] == 1
+
+
+def test_a_bar_that_goes_on_past_the_axis_is_marked():
+    assert draw().payload()["labels"]["cut"] == [[0, 0, 1], [0, 0, 1]]
+    assert draw(end_bytes=600e9).payload()["labels"]["cut"] == [[0, 0, 1], [0, 0, 0]]
+    assert not np.any(draw(end_bytes=1121e9).payload()["labels"]["cut"])
 
 
 def test_the_first_position_stands_in_the_figure_itself():
-    figure = draw().payload()["figure"]
-    drawn = tables(draw(), "x")
-    for index in range(len(PARTS)):
-        assert figure["data"][index]["x"] == pytest.approx(drawn[index][0].tolist())
-    assert figure["data"][-1]["text"] == tables(draw(), "text")[len(PARTS)][0].tolist()
+    (trace,) = draw().payload()["figure"]["data"]
+    for attribute in ("base", "x", "customdata"):
+        assert trace[attribute] == pytest.approx(table(draw(), attribute)[0].ravel().tolist())
 
 
-def test_each_part_has_the_role_that_gives_it_colour_and_pattern():
-    data = draw().payload()["figure"]["data"]
-    assert [trace["meta"]["role"] for trace in data[:-1]] == [PART_ROLES[name] for name in PARTS]
+def test_each_point_names_its_row_its_part_and_the_role_that_gives_it_colour_and_pattern():
+    (trace,) = draw().payload()["figure"]["data"]
+    assert trace["y"] == ["small", "<b>full</b>", "huge"] * len(PARTS)
+    assert trace["meta"]["parts"] == np.repeat(list(PARTS), 3).tolist()
+    assert trace["meta"]["roles"] == [PART_ROLES[part] for part in trace["meta"]["parts"]]
     assert set(PART_ROLES.values()) <= set(ROLES)
     assert len(set(PART_ROLES.values())) == len(PART_ROLES)
 
@@ -83,11 +90,9 @@ def test_the_sentence_in_place_of_the_picture_has_the_same_numbers():
 
 def test_binary_units_scale_bars_line_and_labels_alike():
     figure = stacked_bars(PARTS, ROWS, 80 * 2**30, unit="GiB", slider=SLIDER).payload()
-    layout = figure["figure"]["layout"]
-    assert layout["shapes"][0]["x0"] == 80
-    assert layout["annotations"][0]["text"] == "80.0 GiB of memory"
-    assert layout["xaxis"]["title"]["text"] == "GiB per GPU"
-    assert figure["figure"]["data"][-1]["text"][0] == "24.2 GiB"
+    assert figure["limits"] == [{"at": 80, "name": "80.0 GiB of memory", "axis": "x"}]
+    assert figure["figure"]["layout"]["xaxis"]["title"]["text"] == "GiB per GPU"
+    assert figure["labels"]["texts"][0][0] == "24.2 GiB"
 
 
 def test_without_a_slider_there_is_one_position():

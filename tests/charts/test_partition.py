@@ -68,8 +68,7 @@ def at_own_position(scenario):
 def test_labels_readouts_and_sentence_agree_with_the_headline(scenario):
     payload, at = at_own_position(scenario)
     here = headline_of(scenario)
-    labels = next(table["text"] for table in payload["tables"] if "text" in table)[at]
-    shown = labels[scenario.zero_stage].removeprefix("<b>").removesuffix("</b>")
+    shown = payload["labels"]["texts"][at][scenario.zero_stage]
     assert shown.removesuffix(" ✕") == show_bytes(here.peak_bytes)
     assert shown.endswith("✕") != here.fits
     states, room, price = payload["readouts"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from core.charts.theme import PALETTE
+from core.charts.theme import PALETTE, PATTERN
 from tests.e2e.server import ROOT, running_server, wait_idle
 
 DEMO = Path(__file__).parent / "apps" / "live_demo"
@@ -323,3 +323,105 @@ def test_on_a_phone_the_numbers_follow_the_picture(demo):
                    return plot.layout.width === plot.clientWidth && plot.clientWidth > 400; }"""
     )
     expect_same_node(page)
+
+
+PART_COLOURS = ["weights", "optimizer", "activations"]
+
+
+def test_one_trace_of_parts_follows_the_hand(demo):
+    page = demo("/parts")
+    labels = page.locator(".live-row-label")
+    assert labels.all_inner_texts() == ["990 GB ✕", "163 GB ✕", "25.3 GB"]
+    assert page.locator(".js-plotly-plot .barlayer .point").count() == 9
+    drag(page, 8, release=False)
+    expect(labels.nth(2)).to_have_text("13.8 GB")
+    page.wait_for_function("() => Math.abs(document.querySelector('.js-plotly-plot').data[0].x[2] - 140 / 256) < 1e-4")
+    starts = page.locator(".js-plotly-plot").evaluate("plot => [2, 5, 8].map(p => plot.data[0].base[p])")
+    assert starts == pytest.approx([0, 140 / 256, 980 / 256])
+    page.mouse.up()
+    expect(page.get_by_text("committed 8")).to_be_visible()
+    expect_same_node(page)
+
+
+def test_each_part_has_its_colour_its_pattern_and_its_place_in_the_key(demo):
+    page = demo("/parts", color_scheme="light")
+    assert page.locator(".live-key li").all_inner_texts() == PART_COLOURS
+    pattern = "() => document.querySelector('.js-plotly-plot').data[0].marker.pattern"
+    worn = page.evaluate(pattern)
+    assert worn["bgcolor"][::3] == [PALETTE["light"][role] for role in PART_COLOURS]
+    assert worn["shape"][3::3] == [PATTERN[role] for role in PART_COLOURS[1:]]
+    assert worn["fgcolor"][0] == worn["bgcolor"][0], "a solid part is a pattern in its own colour"
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"({pattern})().bgcolor[0] === '{PALETTE['dark']['weights']}'")
+    expect_same_node(page)
+
+
+def test_pointing_at_a_part_names_it_with_its_whole_value(demo):
+    page = demo("/parts")
+    bar = page.locator(".js-plotly-plot .barlayer .point").nth(0).bounding_box()
+    page.mouse.move(bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] / 2)
+    expect(page.locator(".hovertext")).to_have_text("weights: 140 GB")  # drawn up to 120
+
+
+def test_the_limit_stands_at_its_value_with_its_name(demo):
+    page = demo("/parts")
+    expect(page.locator(".live-limit-name")).to_have_text("80.0 GB of memory")
+    line, plot = page.locator(".live-limit").bounding_box(), page.locator(".live-figure").bounding_box()
+    at = "plot => { const axis = plot._fullLayout.xaxis; return axis._offset + axis.d2p(80); }"
+    assert line["x"] + 1 - plot["x"] == pytest.approx(page.locator(".js-plotly-plot").evaluate(at), abs=1)
+    ground = page.locator(".js-plotly-plot .nsewdrag").bounding_box()
+    assert (line["y"], line["height"]) == pytest.approx((ground["y"], ground["height"]), abs=1)
+
+
+def test_a_bar_that_goes_on_past_the_axis_is_broken(demo):
+    page = demo("/parts")
+    cuts = page.locator(".live-cut")
+    assert [cuts.nth(k).is_visible() for k in range(3)] == [True, True, False]
+    slider(page).focus()
+    page.keyboard.press("Home")
+    expect(cuts.nth(2)).to_be_visible()
+    expect(cuts.nth(0)).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_names_and_totals_of_rows_are_whole(demo, width):
+    page = demo("/parts", viewport={"width": width, "height": 844})
+    figure = page.locator(".live-figure").bounding_box()
+    names = page.locator(".js-plotly-plot .yaxislayer-above text")
+    assert names.count() == 3
+    for name in names.all():
+        assert name.bounding_box()["x"] >= figure["x"]
+    slider(page).focus()
+    page.keyboard.press("Home")
+    expect(page.locator(".live-row-label").nth(2)).to_have_text("990 GB ✕")  # bold
+    for label in page.locator(".live-row-label").all():
+        box = label.bounding_box()
+        assert box["x"] + box["width"] <= figure["x"] + figure["width"]
+    top = page.locator(".js-plotly-plot .yaxislayer-above").get_by_text("nothing is sharded").bounding_box()
+    total = page.locator(".live-row-label").first.bounding_box()
+    assert total["y"] + total["height"] / 2 == pytest.approx(top["y"] + top["height"] / 2, abs=4)
+
+
+def test_parts_stand_in_the_table_too(demo):
+    page = demo("/parts", drawn=False, before=lambda page: page.route("**/plotly-*", lambda route: route.abort()))
+    expect(page.get_by_text("The picture could not be drawn")).to_be_visible()
+    assert page.locator(".live-table tr").first.locator("th").all_inner_texts()[1:] == PART_COLOURS
+    expect(page.get_by_role("row", name="nothing is sharded 140 840 10")).to_be_visible()
+
+
+def test_a_limit_follows_the_axis_when_it_is_zoomed(demo):
+    page = demo("/lines")
+    name, line = page.locator(".live-limit-name"), page.locator(".live-limit")
+    before = line.bounding_box()
+    expect(name).to_have_text("80 GB of memory")
+    box = page.locator(".js-plotly-plot .nsewdrag").bounding_box()
+    page.mouse.move(box["x"] + 100, before["y"] - 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 300, before["y"] + 30, steps=5)
+    page.mouse.up()
+    page.wait_for_function(
+        f"() => Math.abs(document.querySelector('.live-limit').getBoundingClientRect().top - {before['y']}) > 20"
+    )
+    at = "plot => { const axis = plot._fullLayout.yaxis; return axis._offset + axis.d2p(80); }"
+    top = page.locator(".live-figure").bounding_box()["y"]
+    assert line.bounding_box()["y"] + 1 - top == pytest.approx(page.locator(".js-plotly-plot").evaluate(at), abs=1)

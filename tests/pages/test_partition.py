@@ -186,7 +186,7 @@ def test_the_controls_that_need_another_one(open_page: OpenPage):
 
 def test_pipeline_stages_have_a_picture_of_their_own(open_page: OpenPage):
     at = open_results(open_page, {"pp": "16", "mb": "16"})
-    assert len(charts(at)["partition.stages"]["figure"]["data"][0]["x"]) == 16
+    assert len(charts(at)["partition.stages"]["labels"]["texts"][0]) == 16
     box(at, "pipeline_parallel").set_value(1).run()
     assert "partition.stages" not in charts(at)
 

@@ -15,6 +15,7 @@ page = st.navigation(
     [
         st.Page("views/bars.py", title="Bars", url_path="bars", default=True),
         st.Page("views/lines.py", title="Lines", url_path="lines"),
+        st.Page("views/parts.py", title="Parts", url_path="parts"),
     ]
 )
 page.run()

@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
+from core.charts.live import Limit, LiveFigure, LiveSlider, Readout, TraceTable
 from pages._ui.live_chart import live_chart
 
 POSITIONS, POINTS = 128, 200
@@ -27,6 +27,7 @@ index = live_chart(
         LiveSlider("Batch", [f"{n} requests" for n in range(1, POSITIONS + 1)], index=10),
         (Readout("at 32k tokens", last),),
         alt=[f"{n + 1} requests take {text}." for n, text in enumerate(last)],
+        limits=(Limit(80, "80 GB of memory", axis="y"),),
     ),
     key="demo.lines",
 )
