@@ -1,0 +1,46 @@
+"""Bytes on logarithmic axes: ticks in the reader's units, ranges in powers of ten, marks on their lines."""
+
+import numpy as np
+import pytest
+
+from core.charts.byte_lines import axis, byte_axis, level, log_figure, reach, word
+
+
+def test_ticks_stand_in_the_readers_family_of_units():
+    values = np.array([1e6, 5e12])
+    assert byte_axis("bytes", values, "GB")["ticktext"][0] == "1 MB"
+    binary = byte_axis("bytes", values, "GiB")
+    assert "1 GiB" in binary["ticktext"]
+    assert binary["tickvals"][binary["ticktext"].index("1 GiB")] == 2**30
+
+
+@pytest.mark.parametrize("high", [1e4, 1e9, 1e15, 1e20])
+def test_there_are_never_more_than_eight_ticks(high):
+    made = byte_axis("bytes", np.array([1e3, high]), "GB")
+    assert 1 <= len(made["tickvals"]) <= 8
+    assert len(made["tickvals"]) == len(made["ticktext"])
+
+
+def test_a_logarithmic_range_is_in_powers_of_ten():
+    low, high = byte_axis("bytes", np.array([1e6, 1e9]), "GB")["range"]
+    assert low < 6 < 9 < high
+    left, right = axis("tokens", [1.0], ["1"], np.array([10.0, 1000.0]))["range"]
+    assert left < 1 < 3 < right
+
+
+def test_marks_follow_the_line_they_belong_to():
+    x, y = np.array([1.0, 2.0]), np.array([10.0, 40.0])
+    figure, tables = log_figure(x, [("a", "accent", y)], "GB")
+    assert [table.attribute for table in tables] == ["x", "y"]
+    assert np.array_equal(tables[1].values[:, 0], y)
+    assert figure["data"][tables[1].trace]["mode"] == "markers"
+
+
+def test_a_level_with_a_name_stands_in_the_key():
+    assert level(np.array([1.0, 2.0]), 5.0, "unfused", "activations")["showlegend"]
+    assert not level(np.array([1.0, 2.0]), 5.0)["showlegend"]
+    assert word(1.0, 2.0, "here", "top right")["text"] == ["here"]
+
+
+def test_an_axis_leaves_room():
+    assert reach(np.array([4.0, 10.0])) == (2.0, 20.0)
