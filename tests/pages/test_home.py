@@ -20,7 +20,13 @@ TRUTH_BYTES = 2 * 80 * 8 * 128 * 2 * 32 * 4096
 ANSWERS = ("42.9", "42,94", "40 GiB", "40.0 GiB", "327,680", str(TRUTH_BYTES), "weights 141 GB")
 
 
-PAGE_TITLES = {"partition": "Partition until it fits", "batch": "Raise the batch"}
+PAGE_TITLES = {
+    "bottleneck": "Find the bottleneck",
+    "partition": "Partition until it fits",
+    "communication": "Cut communication",
+    "attention": "Tile attention",
+    "batch": "Raise the batch",
+}
 
 
 def sent(at: AppTest) -> str:
