@@ -1,27 +1,12 @@
-// A small diagram, drawn in Python as SVG text of our own: this file picks the drawing that the width has room for and
-// gives it the colours of the theme.
-
-const NARROW = 600; // pixels
-
-export default function ({ data: [{ wide, narrow, alt, colours }], parentElement }) {
-  const root = parentElement.querySelector(".dia");
-  const figure = root.querySelector(".dia-figure");
-  const scheme = isDark(getComputedStyle(root).getPropertyValue("--st-background-color")) ? "dark" : "light";
-  for (const [role, colour] of Object.entries(colours[scheme])) root.style.setProperty(`--${role}`, colour);
-  figure.setAttribute("aria-label", alt);
-  let shown = "";
-
-  function draw() {
-    const chosen = root.clientWidth < NARROW ? narrow : wide;
-    if (chosen === shown || !root.clientWidth) return;
-    shown = chosen;
-    figure.innerHTML = chosen;
-  }
-
-  const resize = new ResizeObserver(draw);
-  resize.observe(root);
-  draw();
-  return () => resize.disconnect();
+// Puts a drawing that Python made into the page, and gives its parts the palette's colours for the theme that shows.
+export default function ({ data: [data], parentElement }) {
+  const root = parentElement.querySelector(".diagram");
+  const colour = getComputedStyle(root).getPropertyValue("--st-background-color");
+  const scheme = isDark(colour) ? "dark" : "light";
+  for (const [role, value] of Object.entries(data.colours[scheme])) root.style.setProperty(`--role-${role}`, value);
+  root.setAttribute("aria-label", data.alt);
+  root.querySelector(".wide").innerHTML = data.wide;
+  root.querySelector(".narrow").innerHTML = data.narrow;
 }
 
 function isDark(colour) {

@@ -16,32 +16,9 @@ _WHOLE, _START = 2.0, 1.0  # a whole word outweighs the beginning of one
 _EXACT = 10.0  # the query is the title
 # Words that say nothing about what is looked for; kept if nothing else is left.
 _EMPTY = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "by",
-        "does",
-        "for",
-        "from",
-        "how",
-        "in",
-        "is",
-        "it",
-        "of",
-        "on",
-        "or",
-        "the",
-        "to",
-        "what",
-        "when",
-        "which",
-        "why",
-        "with",
-    ]
+    word
+    for line in ("a an and are as at by does for from how in", "is it of on or the to what when which why with")
+    for word in line.split()
 )
 
 

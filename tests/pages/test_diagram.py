@@ -1,0 +1,87 @@
+"""A drawing is made at two widths, stays inside them, escapes its words, and says the same to who does not see it."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from core.anatomy import layer_anatomy, levels
+from core.hardware import load_accelerators
+from core.model_spec import load_models
+from pages._ui import pictures
+from pages._ui.diagram import NARROW, WIDE, Canvas, drawing
+from tests.pages.conftest import OpenPage
+
+LEVELS = levels(load_accelerators()["h100-sxm"])
+LAYER = layer_anatomy(load_models()["deepseek-ai/DeepSeek-V3"], 4096)
+PICTURES = {
+    "bytes": lambda canvas: pictures.levels_picture(canvas, LEVELS, "GB"),
+    "layer": lambda canvas: pictures.layer_picture(canvas, LAYER, "GB"),
+    "steps": pictures.steps_picture,
+}
+_WIDE_LETTER = 7.0  # pixels of a letter at 14 px, on the generous side
+
+
+@pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_nothing_leaves_the_drawing(draw, width):
+    canvas = Canvas(width)
+    height = draw(canvas)
+    root = ElementTree.fromstring(canvas.svg(height))
+    for rect in root.iter("rect"):
+        x, y, w, h = (float(rect.get(name)) for name in ("x", "y", "width", "height"))
+        assert 0 <= x <= x + w <= width + 0.5
+        assert 0 <= y <= y + h <= height
+    for text in root.iter("text"):
+        length, x = _WIDE_LETTER * len(text.text or ""), float(text.get("x"))
+        left = {"start": x, "middle": x - length / 2, "end": x - length}[text.get("text-anchor")]
+        assert left >= -1, text.text
+        assert left + length <= width + 1, text.text
+        assert float(text.get("y")) <= height
+
+
+def test_words_are_escaped():
+    canvas = Canvas(WIDE)
+    canvas.text(0, 10, "<script>alert('x')</script>")
+    svg = canvas.svg(20)
+    assert "<script" not in svg
+    assert ElementTree.fromstring(svg).find("text").text == "<script>alert('x')</script>"
+
+
+def test_both_widths_and_all_colours_are_sent():
+    data = drawing(pictures.steps_picture, "five steps")
+    assert f'width="{WIDE}"' in data["wide"]
+    assert f'width="{NARROW}"' in data["narrow"]
+    used = set(re.findall(r"--role-([a-z]+)", drawing(PICTURES["layer"], "")["wide"]))
+    assert used == {"weights", "kv", "activations"}
+    assert used <= data["colours"]["light"].keys()
+
+
+def test_the_words_hold_every_number_that_is_drawn():
+    for words, draw in (
+        (pictures.levels_words(LEVELS, "GB"), PICTURES["bytes"]),
+        (pictures.layer_words(LAYER, "GB"), PICTURES["layer"]),
+    ):
+        canvas = Canvas(WIDE)
+        root = ElementTree.fromstring(canvas.svg(draw(canvas)))
+        drawn = [text.text for text in root.iter("text") if re.search(r"\d", text.text or "")]
+        assert [text for text in drawn if text not in words] == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"gpu": "apple-m3-ultra", "up": "pcie-4-x16"},
+        {"gpu": "tpu-v5e"},
+        {"model": "nvidia/Nemotron-H-56B-Base-8K"},
+        {"model": "moonshotai/Kimi-Linear-48B-A3B-Base"},
+    ],
+    ids=str,
+)
+def test_the_cheat_sheet_draws_any_scenario(open_page: OpenPage, query):
+    at = open_page("pages/start/cheat_sheet.py", query)
+    assert not at.exception
+    assert sum("narrow" in node.proto.json for node in at.get("bidi_component")) == 3
