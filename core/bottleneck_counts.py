@@ -174,7 +174,9 @@ def _counted(sweep: CountSweep, known: Known, peak: float | None) -> Utilization
     return Utilization(sweep, known, rate, rate / peak)
 
 
-def known_of(kind: str, typed: float | None, count: Count, estimate: float) -> Known | Problem:
+def known_of(
+    kind: str, typed: float | None, count: Count, *, estimate: float, has_peak: bool = True
+) -> Known | Problem:
     """What a person typed, or why it is no use.
 
     Args:
@@ -182,14 +184,18 @@ def known_of(kind: str, typed: float | None, count: Count, estimate: float) -> K
         typed: a percentage, or tokens a second of all GPUs; nothing takes the puzzle's MFU, or the estimate.
         count: what the MFU counts.
         estimate: tokens a second of the scenario; NaN where there is none.
+        has_peak: whether the accelerator has a confirmed peak to compare a rate with.
     """
     if kind == "MFU":
         value = MODEL if typed is None else typed
-        return percent_problem("MFU", value) or Known(value / 100, None, count)
+        return percent_problem("mfu", value) or Known(value / 100, None, count)
+    if not has_peak:
+        rule = "no peak of this accelerator is confirmed, so it makes no share of one"
+        return Problem("tokens_per_s", typed, rule, "Say the MFU instead, or choose another accelerator.")
     rate = estimate if typed is None else typed
     if not 0 < rate < 1e15:
         way_out = "Type the tokens of a step over its seconds."
-        return Problem("Tokens a second", typed, "a rate is a number above 0", way_out)
+        return Problem("tokens_per_s", typed, "a rate is a number above 0", way_out)
     return Known(None, rate, count)
 
 
@@ -197,7 +203,7 @@ def percent_problem(name: str, value: float) -> Problem | None:
     """Why a typed percentage cannot be a share of the peak."""
     if 0 < value <= 100:
         return None
-    return Problem(name, value, "a share of the dense peak lies above 0 and at most 100%", "Try 35.")
+    return Problem(name, value, "a share of the dense peak lies above 0 and at most at 100", "Try 35.")
 
 
 def share_of(percent: float) -> float:

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from core import bottleneck, bottleneck_counts, bottleneck_questions, bottleneck_text, bottleneck_working
+from core import bottleneck, bottleneck_questions, bottleneck_text, bottleneck_working
 from core.bottleneck_verdict import verdicts
 from core.charts import bottleneck as charts
 from core.charts import bottleneck_counts as count_charts
@@ -17,6 +17,7 @@ from core.under_roof import Headline, format_roofs, half_roof, other_formats
 from pages._ui import baseline, predict, settings, state
 from pages._ui.content import section
 from pages._ui.controls import field_row, refusal
+from pages._ui.known_run import counted_run, known_run_inputs, peak_dtype, reported_share
 from pages._ui.limit_bars import LimitBar, limit_bars
 from pages._ui.live_chart import live_chart
 from pages._ui.registry import STEPS, path_of
@@ -50,20 +51,6 @@ def now() -> tuple[Headline, str]:
     return bottleneck.headline_of(scenario, phase()), bottleneck_text.layout_in_words(scenario, phase())
 
 
-def dtype_of(scenario: Scenario) -> str | None:
-    """The format whose dense peak MFU and HFU are shares of."""
-    return chosen(f"dtype.{scenario.accelerator.id}", scenario.accelerator.half_dtype)
-
-
-def used(scenario: Scenario) -> bottleneck_counts.Utilization | Problem:
-    """What is known of the run, counted every way; or why it is no use."""
-    kind, estimate = chosen("kind", "MFU"), verdicts(scenario)[0].tokens_per_s
-    known = bottleneck_counts.known_of(kind, chosen(f"typed.{kind}", None), chosen("count", "6N"), estimate)
-    return (
-        known if isinstance(known, Problem) else bottleneck_counts.counted(scenario.training, known, dtype_of(scenario))
-    )
-
-
 def placed_table() -> dict[str, list[object]]:
     """The first chart's data."""
     return charts.placed_table(bottleneck.place(state.current(), phase()))
@@ -71,7 +58,7 @@ def placed_table() -> dict[str, list[object]]:
 
 def counts_table() -> dict[str, list[object]]:
     """The second chart's data; none where what was typed is no use."""
-    found = used(state.current())
+    found = counted_run(state.current())
     return {} if isinstance(found, Problem) else count_charts.counts_table(found)
 
 
@@ -126,29 +113,26 @@ def roofline(places: dict[str, Any], scenario: Scenario, unit: str) -> None:
 
 def counts(places: dict[str, Any], scenario: Scenario, unit: str) -> None:
     """The same speed counted several ways."""
-    run, found, reported = scenario.training, used(scenario), chosen("reported", bottleneck_counts.REPORTED)
-    problem = found if isinstance(found, Problem) else bottleneck_counts.percent_problem("Reported HFU", reported)
-    if problem or isinstance(found, Problem):
-        with places["counts"]:
-            refusal(problem.sentence if problem else "")
-        return
-    index = found.sweep.seq_len.index(run.seq_len)
+    run, found = scenario.training, counted_run(scenario)
     with places["counts"]:
+        if isinstance(found, Problem):
+            refusal(found.sentence)
+            return
+        index = found.sweep.seq_len.index(run.seq_len)
+        figure = count_charts.counted_ways(
+            found, recompute=run.recompute, reported=reported_share(), num_gpus=run.num_gpus
+        )
         live_chart(
-            count_charts.counted_ways(
-                found,
-                recompute=run.recompute,
-                reported=bottleneck_counts.share_of(reported),
-                num_gpus=run.num_gpus,
-            ),
+            figure,
             key="bottleneck.counts",
             index=index,
             on_commit=lambda at: state.change(seq_len=found.sweep.seq_len[at]),
         )
     data_table(places["counts_table"], bottleneck_text.utilization_table(found, index))
-    dtype = dtype_of(scenario)
     show_workings(
-        places["counts_working"], lambda: bottleneck_working.utilization_workings(found, index, run, dtype), unit
+        places["counts_working"],
+        lambda: bottleneck_working.utilization_workings(found, index, run, peak_dtype(scenario.accelerator)),
+        unit,
     )
 
 
@@ -156,7 +140,8 @@ def verdict_and_roofline() -> dict[str, Any]:
     """What binds, and the operators of one pass under the roof."""
     st.header("Which limit binds", anchor="verdict")
     st.caption(
-        "Times are estimates at stated efficiencies; memory is the fullest GPU's peak. The dashed line is the limit."
+        "Times are estimates at stated efficiencies; waiting for other GPUs, bubbles included, is communication."
+        " Memory is the fullest GPU's peak. A limit binds where its bar reaches the line."
     )
     parts = {of: (st.empty(), st.empty()) for of in ("training", "serving")}
     verdict_box = working_box("bottleneck.verdict_working")
@@ -196,37 +181,8 @@ def verdict_and_roofline() -> dict[str, Any]:
 
 def mfu_and_hfu() -> dict[str, Any]:
     """The calculator, what it shows, and which instrument settles which suspicion."""
-    accelerator = state.current().accelerator
-    kept: Any = {"persist_state": "session"}
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        kinds = ("MFU", "tokens/s")
-        kind = st.segmented_control("What is known", kinds, default="MFU", required=True, key="bottleneck.kind", **kept)
-        st.segmented_control(
-            "Attention that MFU counts",
-            bottleneck_counts.COUNTS,
-            default="6N",
-            required=True,
-            format_func=lambda count: bottleneck_counts.SHORT_WORDS[count],
-            key="bottleneck.count",
-            **kept,
-        )
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        label, hint = ("MFU, %", "35") if kind == "MFU" else ("Tokens a second, all GPUs", "the estimate above")
-        st.number_input(
-            label, value=None, placeholder=hint, format="%g", key=f"bottleneck.typed.{kind}", width=220, **kept
-        )
-        reported = bottleneck_counts.REPORTED
-        st.number_input("Reported HFU, %", value=reported, format="%g", key="bottleneck.reported", width=160, **kept)
-        if accelerator.peak_dtypes:
-            st.selectbox(
-                "Dense peak of",
-                accelerator.peak_dtypes,
-                index=accelerator.peak_dtypes.index(accelerator.half_dtype or accelerator.peak_dtypes[0]),
-                key=f"bottleneck.dtype.{accelerator.id}",
-                persist_state="session",
-                width=140,
-            )
     field_row(RUN, topic="bottleneck_counts")
+    known_run_inputs(state.current().accelerator)
     place = st.container()
     csv_download("CSV", counts_table, key="bottleneck.counts_csv")
     with st.expander("Each count as a table", icon=":material/table_rows:"):
@@ -269,5 +225,6 @@ else:
         predict.reveal_number("bottleneck.ceiling", ceiling.percent, "{:.1f}%".format, answer, ceiling.slips)
         places |= mfu_and_hfu()
     follow_sliders(places)
-    fix_table(bottleneck_text.FIXES)
-    mistakes("bottleneck")
+    if "counts" in places:  # both name what recomputation adds
+        fix_table(bottleneck_text.FIXES)
+        mistakes("bottleneck")

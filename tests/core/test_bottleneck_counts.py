@@ -112,23 +112,29 @@ def test_without_a_peak_an_mfu_still_has_its_ratios():
 
 
 def test_what_is_typed_becomes_what_is_known():
-    assert known_of("MFU", None, "6N", np.nan) == Known(0.35, None, "6N")
-    assert known_of("MFU", 41.0, "full", np.nan) == Known(0.41, None, "full")
-    assert known_of("tokens/s", None, "6N", 1234.0) == Known(None, 1234.0, "6N")
-    assert known_of("tokens/s", 99.0, "causal", 1234.0) == Known(None, 99.0, "causal")
+    assert known_of("MFU", None, "6N", estimate=np.nan) == Known(0.35, None, "6N")
+    assert known_of("MFU", 41.0, "full", estimate=np.nan) == Known(0.41, None, "full")
+    assert known_of("tokens/s", None, "6N", estimate=1234.0) == Known(None, 1234.0, "6N")
+    assert known_of("tokens/s", 99.0, "causal", estimate=1234.0) == Known(None, 99.0, "causal")
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, 101.0, 1e30, float("nan"), float("inf")])
 def test_a_percentage_outside_the_peak_is_refused(value):
-    problem = known_of("MFU", value, "6N", np.nan)
+    problem = known_of("MFU", value, "6N", estimate=np.nan)
     assert isinstance(problem, Problem)
-    assert "above 0 and at most 100%" in problem.sentence
-    assert percent_problem("Reported HFU", value) is not None
+    assert "above 0 and at most at 100" in problem.sentence
+    assert percent_problem("reported_hfu", value) is not None
 
 
 @pytest.mark.parametrize("value", [0.0, -5.0, 1e30, float("nan"), None])
 def test_a_rate_that_is_none_is_refused(value):
-    assert isinstance(known_of("tokens/s", value, "6N", np.nan), Problem)
+    assert isinstance(known_of("tokens/s", value, "6N", estimate=np.nan), Problem)
+
+
+def test_a_rate_needs_a_peak():
+    problem = known_of("tokens/s", 50_000.0, "6N", estimate=np.nan, has_peak=False)
+    assert isinstance(problem, Problem)
+    assert "no peak of this accelerator is confirmed" in problem.sentence
 
 
 def test_a_percentage_is_a_share():

@@ -1,0 +1,83 @@
+"""The second picture of step 1 carries the numbers of core: bars, labels, readouts, sentences."""
+
+import json
+
+import numpy as np
+import pytest
+
+from core.bottleneck_counts import COUNTS, WAYS, Known, counted
+from core.charts.bottleneck_counts import END, ROLE_OF_PART, counted_ways, counts_table
+from core.presets import load_presets
+
+PUZZLE = load_presets()["mfu-35-hfu-62"].scenario().training
+PRESETS = {name: preset.scenario().training for name, preset in load_presets().items()}
+
+
+def figure(known, *, reported=0.62, run=PUZZLE):
+    used = counted(run, known, run.accelerator.half_dtype)
+    at = used.sweep.seq_len.index(run.seq_len)
+    return used, at, counted_ways(used, recompute=run.recompute, reported=reported, num_gpus=run.num_gpus)
+
+
+def test_bars_are_the_shares():
+    used, at, drawn = figure(Known(0.35, None, "6N"))
+    tables = {(table.trace, table.attribute): np.asarray(table.values) for table in drawn.frames}
+    for part, _ in enumerate(ROLE_OF_PART):
+        assert tables[part, "x"].shape == (len(used.sweep.seq_len), len(COUNTS) * len(WAYS))
+    ends = sum(tables[part, "x"] for part in range(len(ROLE_OF_PART)))
+    shares = np.stack([100 * used.share(count, way) for count in COUNTS for way in WAYS], axis=-1)
+    assert ends == pytest.approx(shares)
+    labels = tables[len(ROLE_OF_PART), "text"][at].tolist()
+    assert labels == ["35.0%", "46.5%", "45.8%", "60.9%", "56.6%", "75.3%"]
+    assert (tables[len(ROLE_OF_PART), "x"] <= END).all()
+
+
+def test_the_puzzle_in_readouts_and_words():
+    _, at, drawn = figure(Known(0.35, None, "6N"))
+    model, hardware, reported = drawn.payload()["readouts"]
+    assert (model["label"], model["values"][at]) == ("MFU, 6N, no attention", "35.0%")
+    assert model["notes"][at] == "53,146 tokens/s on 64 GPUs"
+    assert (hardware["values"][at], hardware["notes"][at]) == ("46.5%", "recompute explains up to 46.5%, 1.33 x")
+    assert reported["values"][at] == "62.0%"
+    assert reported["notes"][at] == (
+        "1.77 x MFU, more than recompute explains; causal attention, all recomputed comes near"
+    )
+    assert "causal, recomputed 60.9%" in drawn.payload()["alt"][at]
+    assert drawn.payload()["alt"][at].endswith("reported HFU 62.0%.")
+
+
+@pytest.mark.parametrize(
+    ("reported", "words"),
+    [
+        (0.30, "below MFU: HFU never is"),
+        (0.45, "recomputation can explain it"),
+        (0.95, "no count here explains it"),
+    ],
+)
+def test_what_is_said_of_a_reported_figure(reported, words):
+    _, at, drawn = figure(Known(0.35, None, "6N"), reported=reported)
+    assert words in drawn.payload()["readouts"][2]["notes"][at]
+
+
+def test_without_a_report_no_line_and_no_number_is_drawn():
+    _, _, drawn = figure(Known(0.35, None, "6N"), reported=None)
+    payload = drawn.payload()
+    assert len(payload["readouts"]) == 2
+    assert [note["text"] for note in payload["figure"]["layout"]["annotations"]] == ["dense peak"]
+
+
+@pytest.mark.parametrize("run", PRESETS.values(), ids=PRESETS)
+@pytest.mark.parametrize("known", [Known(0.35, None, "6N"), Known(None, 1e5, "full"), Known(1.0, None, "causal")])
+def test_every_figure_is_whole(run, known):
+    _, _, drawn = figure(known, run=run)
+    text = json.dumps(drawn.payload(), allow_nan=False)
+    assert "nan" not in text
+
+
+def test_the_table_has_a_row_for_each_count_way_and_length():
+    used, at, _ = figure(Known(0.35, None, "6N"))
+    table = counts_table(used)
+    assert {len(column) for column in table.values()} == {len(COUNTS) * len(WAYS) * len(used.sweep.seq_len)}
+    row = len(used.sweep.seq_len) * 3 + at  # causal, full
+    assert (table["attention"][row], table["recompute"][row], table["seq_len"][row]) == ("causal", "full", 32_768)
+    assert table["share_of_peak"][row] == pytest.approx(0.609, abs=5e-4)
