@@ -15,11 +15,11 @@ from core.rank_places import rank_picture
 from pages._ui import baseline, predict, settings, state
 from pages._ui.content import section
 from pages._ui.controls import field_row
-from pages._ui.diagram import diagram
 from pages._ui.live_chart import live_chart
 from pages._ui.pipeline_picture import pipeline_picture
 from pages._ui.scenario_bar import scenario_bar, show_gpu_count
 from pages._ui.step_page import csv_download, data_table, fix_table, mistakes, say_it, step_head
+from pages._ui.svg_picture import svg_picture
 from pages._ui.words import inline, plain
 from pages._ui.working_view import show_workings, working_box
 
@@ -81,7 +81,7 @@ def follow_sliders(places: dict[str, Any]) -> None:
     show_workings(places["axes_working"], lambda: [*ring_workings(scenario), *axis_workings(scenario)], unit)
     with places["ranks"]:
         picture = rank_picture(run, communication.links(scenario).gpus_per_node)
-        diagram(rank_places(picture), key="communication.ranks")
+        svg_picture(rank_places(picture), key="communication.ranks")
     if "pipeline" in places:
         kind = st.session_state["communication.schedule"]
         drawing = own_drawing(kind, run)
@@ -118,7 +118,7 @@ def axes() -> dict[str, Any]:
     table = st.empty()
     box = working_box("communication.axes_working")
     st.header("Who talks to whom", anchor="who")
-    diagram(who_talks(), key="communication.who")
+    svg_picture(who_talks(), key="communication.who")
     st.header("Which GPUs share a node", anchor="nodes")
     return {"axes": place, "problem": problem, "table": table, "axes_working": box, "ranks": st.container()}
 

@@ -129,7 +129,7 @@ def test_boxes_of_a_row_follow_each_other_and_fill_all_but_the_bubble(kind):
         assert 1 - busy / shown["length"] == pytest.approx(drawing.of_total[place], abs=1e-12)
     assert ("weight" in shown["passes"]) == (kind == "zb-h1")
     assert show_percent(drawing.of_total[place]) in data["alt"][place]
-    assert [readout["values"][place] for readout in data["readouts"]][0] == show_percent(drawing.of_total[place])
+    assert data["readouts"][0]["values"][place] == show_percent(drawing.of_total[place])
     assert len(json.dumps(data)) < 400_000
 
 

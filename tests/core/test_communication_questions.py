@@ -33,7 +33,8 @@ def test_the_ratio_does_not_depend_on_the_recipe():
     assert lora.times == pytest.approx(ring_bytes(START).times)
 
 
-# Narayanan et al. 2021, arXiv:2104.04473, section 2.2: 7 / 32 of the ideal time; 7 / 39 of the whole; 7 / 135 with v = 4.
+# Narayanan et al. 2021, arXiv:2104.04473, section 2.2: 7 / 32 of the ideal time, 7 / 39 of all; with
+# v = 4 it is 7 / 135.
 def test_the_bubble_in_both_denominators():
     bubble = idle_share()
     assert bubble.of_ideal_percent == pytest.approx(21.875)
