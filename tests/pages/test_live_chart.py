@@ -1,9 +1,12 @@
 """What a rerun sends to the live chart: nothing new after a commit, a new token when Python moves the slider."""
 
 import json
+from types import SimpleNamespace
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages._ui import live_chart as live_chart_module
 from pages._ui.live_chart import live_chart, move_live_slider
 
 
@@ -102,6 +105,19 @@ def test_other_positions_keep_what_the_slider_reads():
 def test_a_commit_from_a_longer_slider_does_not_overrun():
     at = commit(start(), 99)
     assert at.session_state["index"] == 2
+
+
+@pytest.mark.parametrize("index", [4, -1, True, None, "2", 1e30])
+def test_a_position_that_the_slider_does_not_have_is_no_commit(monkeypatch, index):
+    here = live_chart_module._Position(2, 2, ("1", "2", "4", "8"))
+    session = {"topic.chart.position": here, "topic.chart": {"commit": {"index": index}}}
+    monkeypatch.setattr(live_chart_module, "st", SimpleNamespace(session_state=session))
+    taken: list[int] = []
+    live_chart_module._take_commit("topic.chart", taken.append)
+    assert taken == []
+    session["topic.chart"] = {"commit": {"index": 3}}
+    live_chart_module._take_commit("topic.chart", taken.append)
+    assert taken == [3]
 
 
 def test_the_names_are_where_pages_look():
