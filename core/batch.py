@@ -137,9 +137,15 @@ def deployment_of(scenario: ServingScenario) -> Deployment:
     )
 
 
+@lru_cache(maxsize=256)
+def memory_of(scenario: ServingScenario) -> ServingMemory:
+    """Memory of one GPU for the scenario as it stands; kept, since many numbers of the page start from it."""
+    return deployment_of(scenario).memory()
+
+
 def most_requests(scenario: ServingScenario) -> int:
     """The cap: requests of the scenario's length that fit beside the weights. [sequences]"""
-    return int(most_sequences(deployment_of(scenario).memory()))
+    return int(most_sequences(memory_of(scenario.model_copy(update={"batch": 1}))))
 
 
 def over_batch(scenario: Scenario) -> BatchSweep:
@@ -178,17 +184,19 @@ def headline_of(scenario: Scenario) -> Headline:
 
 def over_context(scenario: Scenario) -> ContextSweep:
     """Every position of the context slider in one call; kept as the one over the batch."""
-    here = scenario.serving
-    own = here.context_len
-    powers = 2 ** np.arange(4, 25)
-    fitting = powers[deployment_of(here).memory(powers).fits]
-    full = int(fitting[-1]) if fitting.size else 0
-    reach = min(max(2 * own, min(4 * full, 16 * own), _SHORTEST), _LONGEST)
+    own = scenario.serving.context_len
+    anywhere = scenario.serving.model_copy(update={"context_len": 1})
+    reach = min(max(2 * own, min(4 * _longest_that_fits(anywhere), 16 * own), _SHORTEST), _LONGEST)
     step = 2 ** int(np.ceil(np.log2(reach))) // _LENGTHS
-    return _over_context(
-        here.model_copy(update={"context_len": 1}),
-        tuple(sorted({*range(step, step * _LENGTHS + 1, step), own})),
-    )
+    return _over_context(anywhere, tuple(sorted({*range(step, step * _LENGTHS + 1, step), own})))
+
+
+@lru_cache(maxsize=128)
+def _longest_that_fits(scenario: ServingScenario) -> int:
+    """The largest power of two, from 16 on, that the batch fits at; 0 where none is. [tokens]"""
+    powers = 2 ** np.arange(4, 25)
+    fitting = powers[deployment_of(scenario).memory(powers).fits]
+    return int(fitting[-1]) if fitting.size else 0
 
 
 @lru_cache(maxsize=128)

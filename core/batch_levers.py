@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.batch import BLOCK_TOKENS, deployment_of, most_requests
+from core.batch import BLOCK_TOKENS, memory_of, most_requests
 from core.checks import Floats
 from core.constraints import tensor_parallel_problem
 from core.dtypes import DTYPES, bytes_per_element
@@ -50,18 +51,23 @@ def half_kv_heads(model: ModelSpec) -> ModelSpec | None:
     return ModelSpec(**fields | {"layers": layers})
 
 
-def levers(scenario: ServingScenario) -> list[Lever]:
-    """The cap as it stands, and after each change on its own."""
-    return [_lever("as it stands", scenario), *_changes(scenario), *_reservations(scenario)]
+def levers(scenario: ServingScenario) -> tuple[Lever, ...]:
+    """The cap as it stands, and after each change on its own; kept, since no batch changes it."""
+    return _levers(scenario.model_copy(update={"batch": 1}))
+
+
+@lru_cache(maxsize=128)
+def _levers(scenario: ServingScenario) -> tuple[Lever, ...]:
+    return (_lever("as it stands", scenario), *_changes(scenario), *_reservations(scenario))
 
 
 def _lever(name: str, scenario: ServingScenario) -> Lever:
-    memory = deployment_of(scenario).memory()
+    memory = memory_of(scenario)
     return Lever(name, most_requests(scenario), scenario.serving_tensor_parallel, float(memory.sequence_bytes))
 
 
 def _changes(scenario: ServingScenario) -> Iterator[Lever]:
-    now = deployment_of(scenario).memory()
+    now = memory_of(scenario)
     for field, dtype, name in (
         ("kv_dtype", "fp8", "cache in 8 bits"),
         ("weight_dtype", "fp8", "weights in 8 bits"),
@@ -89,7 +95,7 @@ def _copied(lever: Lever, before: float) -> Lever:
 
 def _reservations(scenario: ServingScenario) -> Iterator[Lever]:
     """What pages take beyond the tokens themselves, where it is more."""
-    memory = deployment_of(scenario.model_copy(update={"batch": 1})).memory()
+    memory = memory_of(scenario)
     free = float(memory.budget_bytes - memory.weight_bytes - memory.working_bytes)
     exact = float(memory.kv_bytes)
     for reservation, name in (
@@ -124,9 +130,14 @@ class Format:
     with_cache: int  # and with this cache
 
 
-def formats(scenario: ServingScenario) -> list[Format]:
-    """Formats side by side, on the scenario's GPUs."""
-    return [_format(scenario, name) for name in WEIGHT_FORMATS]
+def formats(scenario: ServingScenario) -> tuple[Format, ...]:
+    """Formats side by side, on the scenario's GPUs; kept, since no batch changes them."""
+    return _formats(scenario.model_copy(update={"batch": 1}))
+
+
+@lru_cache(maxsize=128)
+def _formats(scenario: ServingScenario) -> tuple[Format, ...]:
+    return tuple(_format(scenario, name) for name in WEIGHT_FORMATS)
 
 
 def _format(scenario: ServingScenario, name: str) -> Format:
@@ -137,7 +148,7 @@ def _format(scenario: ServingScenario, name: str) -> Format:
         name=name,
         bits=float(bits),
         weight_bytes=weight_bytes(scenario.model, name),
-        kv_bytes=float(deployment_of(cache.model_copy(update={"batch": 1})).memory().kv_bytes),
+        kv_bytes=float(memory_of(cache).kv_bytes),
         with_weights=most_requests(scenario.model_copy(update={"weight_dtype": name})),
         with_cache=most_requests(cache),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from core.batch import Headline
 from core.batch_levers import Format, Lever, Reserved
@@ -12,7 +13,7 @@ from core.display import digits, show_bytes, show_percent, show_seconds
 Rows = list[dict[str, str]]
 
 
-def lever_rows(levers: list[Lever], unit: str, baseline: Headline | None) -> Rows:
+def lever_rows(levers: Sequence[Lever], unit: str, baseline: Headline | None) -> Rows:
     """The cap as it stands and after each change on its own."""
     base = levers[0].max_batch
     return [
@@ -28,7 +29,7 @@ def lever_rows(levers: list[Lever], unit: str, baseline: Headline | None) -> Row
     ]
 
 
-def format_rows(formats: list[Format], unit: str) -> Rows:
+def format_rows(formats: Sequence[Format], unit: str) -> Rows:
     """Number formats side by side."""
     return [
         {
@@ -43,7 +44,7 @@ def format_rows(formats: list[Format], unit: str) -> Rows:
     ]
 
 
-def reserved_rows(reserved: list[Reserved]) -> Rows:
+def reserved_rows(reserved: Sequence[Reserved]) -> Rows:
     """Ways to set memory aside, and how much of it stays empty."""
     return [
         {
@@ -70,7 +71,7 @@ def prefix_rows(hits: PrefixHits, unit: str) -> Rows:
     ]
 
 
-def price_rows(prices: list[Price]) -> Rows:
+def price_rows(prices: Sequence[Price]) -> Rows:
     """A million output tokens at a few batches."""
     return [
         {

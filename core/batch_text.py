@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 
-from core.batch import BatchSweep, Headline, deployment_of, fabric_between, formats_of, headline_of, over_batch
+from core.batch import (
+    BatchSweep,
+    Headline,
+    deployment_of,
+    fabric_between,
+    formats_of,
+    headline_of,
+    memory_of,
+    over_batch,
+)
 from core.batch_questions import MANY, RatioQuestion, TwistQuestion
 from core.constraints import Problem
 from core.display import digits, show_bytes, show_seconds
 from core.dtypes import bytes_per_element
-from core.kv_reads import kv_read_bytes
 from core.scenario import Scenario, ServingScenario
 from core.serving_fit import fit_problems
 from core.serving_rates import EFFICIENCIES, multiply_dtype
@@ -19,17 +28,18 @@ from core.serving_work import decode_work
 
 def limit_numbers(scenario: ServingScenario, unit: str) -> dict[str, str]:
     """What the section "Limit" quotes: what is shared, and what is held; no result of batching."""
-    memory = deployment_of(scenario).memory()
+    memory = memory_of(scenario)
     return {
         "model": scenario.model.name,
         "gpus": _gpus(scenario.serving_tensor_parallel, scenario),
-        "reads": _reads(scenario, float(memory.weight_bytes), unit),
+        "reads": _reads(scenario.model_copy(update={"batch": 1}), float(memory.weight_bytes), unit),
         "context": f"{scenario.context_len:,}",
         "budget": show_bytes(float(memory.budget_bytes), unit),
         "keeps": "a state of its own" if _keeps_states_alone(scenario) else "a KV cache of its own",
     }
 
 
+@lru_cache(maxsize=128)
 def _reads(scenario: ServingScenario, stored: float, unit: str) -> str:
     if scenario.model.num_experts:
         return f"the weights in use, up to {show_bytes(stored, unit)} on each GPU"
@@ -63,7 +73,7 @@ def twist_numbers(question: TwistQuestion, scenario: ServingScenario, unit: str)
     there = scenario.model_copy(
         update={"serving_tensor_parallel": question.gpus, "kv_dtype": question.kv_dtype, "batch": 1}
     )
-    memory = deployment_of(there).memory()
+    memory = memory_of(there)
     free = float(memory.budget_bytes - memory.weight_bytes - memory.working_bytes)
     stands = f"{question.before:,}" if question.before else "no"
     plural = "request" if question.before == 1 else "requests"
@@ -159,9 +169,10 @@ def assumptions_in_words(scenario: Scenario) -> str:
     )
 
 
-def standing_problems(scenario: ServingScenario, unit: str) -> list[Problem]:
+@lru_cache(maxsize=128)
+def standing_problems(scenario: ServingScenario, unit: str) -> tuple[Problem, ...]:
     """Why the deployment cannot run as it stands, by how much, and what was tried and would cure it."""
-    return fit_problems(deployment_of(scenario), unit)
+    return tuple(fit_problems(deployment_of(scenario), unit))
 
 
 def layout_in_words(scenario: ServingScenario) -> str:
@@ -189,12 +200,12 @@ def _gpus(count: int, scenario: ServingScenario) -> str:
 
 def _brought(scenario: ServingScenario) -> float:
     """What one request reads of its own on each GPU in a step. [bytes]"""
-    memory = deployment_of(scenario.model_copy(update={"batch": 1})).memory()
+    memory = memory_of(scenario.model_copy(update={"batch": 1}))
     return float(memory.kv_bytes + memory.state_bytes)
 
 
 def _keeps_states_alone(scenario: ServingScenario) -> bool:
-    return float(kv_read_bytes(scenario.model, scenario.context_len)) == 0
+    return float(memory_of(scenario).kv_bytes) == 0
 
 
 FIXES = (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.batch import Headline, deployment_of, formats_of, headline_of, over_batch
+from core.batch import Headline, formats_of, headline_of, memory_of, over_batch
 from core.batch_questions import MANY, throughput_ratio
 from core.batch_token import DRAFT_TOKENS, over_draft, prices
 from core.dtypes import bytes_per_element
@@ -219,7 +219,7 @@ def _weights(scenario: ServingScenario) -> Working:
         terms.append(Term("embedding", f"{product(tables, size)} / {gpus}", tables * size / gpus, "bytes"))
     vectors = vector_bytes(model, formats)
     terms.append(Term("norms, biases and what else is no matrix", number(vectors), vectors, "bytes"))
-    value = float(deployment_of(scenario).memory().weight_bytes)
+    value = float(memory_of(scenario).weight_bytes)
     return Working(
         name=f"Weights on each of {gpus} GPUs",
         formula="sum over matrices: layers × weights on one GPU × bytes each",
@@ -236,7 +236,7 @@ def _weights(scenario: ServingScenario) -> Working:
 
 
 def _cap(scenario: ServingScenario) -> Working:
-    memory = deployment_of(scenario.model_copy(update={"batch": 1})).memory()
+    memory = memory_of(scenario.model_copy(update={"batch": 1}))
     per_token = float(activation_bytes_per_token(scenario.model, scenario.serving_tensor_parallel))
     free = (
         f"({product(scenario.accelerator.hbm_bytes, scenario.memory_fraction)} - {number(memory.weight_bytes)}"

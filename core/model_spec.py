@@ -222,6 +222,10 @@ class ModelSpec(Spec):
     weight_dtype: str = "bf16"
     notes: tuple[str, ...] = ()  # plain sentences: what was read how, and what is left out
 
+    def __hash__(self) -> int:
+        """From a few fields: models are keys of many caches, and hashing every layer takes longer than a formula."""
+        return hash((self.id, self.hidden_size, self.vocab_size, len(self.layers)))
+
     @cached_property
     def layer_counts(self) -> dict[Layer, int]:
         """Each distinct layer and how often it occurs, in order of first appearance."""

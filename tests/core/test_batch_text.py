@@ -141,7 +141,7 @@ def test_the_bend_in_words():
 
 
 def test_what_stands_in_the_way_is_said_with_a_cure():
-    assert standing_problems(START.serving, "GB") == []
+    assert standing_problems(START.serving, "GB") == ()
     (problem,) = standing_problems(changed(START, batch=500).serving, "GB")
     assert problem.field == "batch"
     assert f"at most {most_requests(START.serving):,} requests" in problem.sentence
