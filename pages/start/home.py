@@ -4,10 +4,8 @@ import streamlit as st
 
 from core.presets import load_presets
 from core.scenario_link import default_scenario
-from core.verdict import finding
 from pages._ui import first_question, predict, registry, settings, state
 from pages._ui.kv_picture import kv_picture
-from pages._ui.verdict_view import badges, verdicts
 from pages._ui.words import plain
 
 KEY = "home.kv"
@@ -41,6 +39,10 @@ def question() -> None:
 
 def steps() -> None:
     """The method as one strip, and the verdict on it; serving's waits, for its times and memory hold the answer."""
+    # Imported here, so that in a new process the question is on the screen before the estimates are loaded.
+    from core.verdict import finding
+    from pages._ui.verdict_view import badges, verdicts
+
     here = state.current()
     parts = ("training", "serving") if predict.answered(KEY) else ("training",)
     st.header("Five steps, one limit each", anchor=False)
