@@ -135,7 +135,7 @@ def _readouts(
     return (
         Readout(
             "exposed communication, a step",
-            [show_seconds(head.exposed_s) if head.exposed_s else "0 s" for head in heads],
+            [_time(head.exposed_s or 0.0) for head in heads],
             [
                 _joined(f"{show_percent(head.exposed_share or 0.0)} of the step", gap and _time_gap(gap.exposed_s))
                 for head, gap in zip(heads, gaps, strict=True)
@@ -161,7 +161,7 @@ def _alt(sweep: AxisSweep, position: int, head: Headline) -> str:
             return f"{axis} parallel sends nothing"
         if sweep.step_s is None:
             return f"{axis} parallel {show_seconds(exposed)} on the links"
-        return f"{axis} parallel {show_seconds(exposed)} exposed and {show_seconds(hidden)} hidden"
+        return f"{axis} parallel {_time(exposed)} exposed and {_time(hidden)} hidden"
 
     axes = ", ".join(said(axis) for axis in sweep.axes)
     gpus = f"{sweep.num_gpus[position]:,} GPU" + ("s" if sweep.num_gpus[position] > 1 else "")
@@ -171,6 +171,7 @@ def _alt(sweep: AxisSweep, position: int, head: Headline) -> str:
     return f"{gpus}: of a step of {show_seconds(head.step_s)}, {axes}{bubble}."
 
 
+@lru_cache(maxsize=64)
 def scaling_figure(scaling: Scaling) -> LiveFigure:
     """MFU over GPUs, once with the batch kept and once with the batch growing; the scenario's own place is marked."""
     curves = {"strong: the batch stays": scaling.strong, "weak: the batch grows": scaling.weak}
@@ -290,6 +291,10 @@ def scaling_table(scaling: Scaling) -> dict[str, list[object]]:
 def _gpus(gpus: int, ranks: int, per_replica: int) -> str:
     count = f"{gpus:,} GPU" + ("s" if gpus > 1 else "")
     return count if per_replica == 1 else f"{count} ({ranks:,} x {per_replica:,})"
+
+
+def _time(seconds: float) -> str:
+    return show_seconds(seconds) if seconds else "0 s"
 
 
 def _time_gap(seconds: float | None) -> str | None:
