@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from core.collectives import zero_traffic
 from core.working import Term, Working, number, product, scalar
 from core.zero import StateRecipe, recipe_of
+from core.zero_working import Kept, kept_weights, trained_state
 
 
 def traffic_working(
@@ -29,37 +30,38 @@ def traffic_working(
         )
     )
     traffic = zero_traffic(psi, n, stage=level, optimizer=recipe, accumulation_steps=m)
-    wide, narrow = recipe.gradient_bytes, recipe.weight_bytes
-    updated = narrow if recipe.updated_weight_bytes is None else recipe.updated_weight_bytes
-    # label, passes over the parameters, as a symbol, bytes an element
-    parts: list[tuple[str, float, str, float]] = {
-        0: [("gradients, all-reduce", 2.0, "2", wide)],
-        1: [("gradients, reduce-scatter", 1.0, "", wide), ("updated weights, all-gather", 1.0, "", updated)],
-        2: [
-            ("gradients, reduce-scatter each micro-batch", m, "m", wide),
-            ("updated weights, all-gather", 1.0, "", updated),
-        ],
+    gradients = trained_state(recipe, "gradients", "gradient_bytes")
+    updated = trained_state(recipe, "updated weights", "weight_bytes")
+    # what is sent, how, passes over it, as a symbol
+    parts: list[tuple[Kept, str, float, str]] = {
+        0: [(gradients, "all-reduce", 2.0, "2")],
+        1: [(gradients, "reduce-scatter", 1.0, ""), (updated, "all-gather", 1.0, "")],
+        2: [(gradients, "reduce-scatter each micro-batch", m, "m"), (updated, "all-gather", 1.0, "")],
         3: [
-            ("weights, all-gather forward and backward, each micro-batch", 2 * m, "2 m", narrow),
-            ("gradients, reduce-scatter each micro-batch", m, "m", wide),
+            *((w, "all-gather forward and backward, each micro-batch", 2 * m, "2 m") for w in kept_weights(recipe)),
+            (gradients, "reduce-scatter each micro-batch", m, "m"),
         ],
     }[int(level)]
     ring = f"({number(n)} - 1) / {number(n)}"
 
-    def term(label: str, passes: float, size: float) -> Term:
-        value = passes * size * psi * (n - 1) / n
-        return Term(label, f"{product(passes, size, psi)} × {ring}", value, "bytes", f"{number(size)} bytes an element")
+    def term(sent: Kept, how: str, passes: float) -> Term:
+        label, _, share, size = sent
+        value = passes * size * share * psi * (n - 1) / n
+        expression = f"{product(passes, size, share * psi)} × {ring}"
+        return Term(f"{label}, {how}", expression, value, "bytes", f"{number(size)} bytes an element")
 
     return Working(
         name=f"Data-parallel traffic of one GPU and step, ZeRO stage {int(level)}",
         formula=" + ".join(
-            (f"{symbol} × " if symbol else "") + f"{number(size)} Ψ (N - 1) / N" for _, _, symbol, size in parts
+            (f"{times} × " if times else "") + f"{number(size)} {symbol} (N - 1) / N"
+            for (_, symbol, _, size), _, _, times in parts
         ),
-        terms=tuple(term(label, passes, size) for label, passes, _, size in parts),
+        terms=tuple(term(sent, how, passes) for sent, how, passes, _ in parts),
         value=float(traffic.total_bytes),
         unit="bytes",
         assumptions=(
             "Ψ parameters, N data-parallel GPUs in a ring, m micro-batches a step",
+            *(["A trained parameters, all in adapters"] if recipe.adapters else []),
             "bytes sent; as many are received",
             "tensor- and pipeline-parallel traffic is not in it",
         ),

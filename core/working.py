@@ -45,12 +45,16 @@ class Working:
         return self.formula, f"= {self.substitution}", f"= {number(self.value)} {self.unit}"
 
 
+_FLOAT_NOISE = 1e-14  # of the value: a few steps of a double; 41,943,040.00000001 adapters are 41,943,040
+
+
 def number(value: ArrayLike) -> str:
-    """A number as it stands in a derivation: every digit, thousands grouped, nothing rounded."""
+    """A number as it stands in a derivation: every digit that means something, thousands grouped."""
     x = float(np.asarray(value, dtype=np.float64))
-    if x == int(x) and abs(x) < 2**53:  # whole and exact
-        return f"{int(x):,}"
-    return repr(x)
+    nearest = round(x)
+    if abs(x - nearest) <= _FLOAT_NOISE * abs(x) and abs(x) < 2**53:  # whole
+        return f"{nearest:,}"
+    return f"{x:,}"
 
 
 def product(*factors: ArrayLike) -> str:

@@ -13,7 +13,28 @@ from core.checks import Floats, numbers, one_of, positive, whole
 STAGES = (0, 1, 2, 3)  # nothing sharded; optimizer states; and gradients; and weights
 
 Offload = Literal["none", "optimizer", "optimizer+parameters"]
+LIVE_UNITS = 2  # whole units at once at stage 3: the one at work and one prefetched
+BUCKET_PARAMS = 5e8  # gradients that stage 2 collects before it reduces them: DeepSpeed's ``reduce_bucket_size``
 OFFLOADS: tuple[Offload, ...] = ("none", "optimizer", "optimizer+parameters")
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenWeights:
+    """Weights of a frozen base that are stored in one format."""
+
+    label: str
+    symbol: str  # in derivations
+    share: float  # of the model's parameters
+    bytes_per_weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterShares:
+    """Adapters beside a frozen base: how many there are for each of the model's parameters, and how they are kept."""
+
+    frozen: tuple[FrozenWeights, ...]
+    trained_share: float
+    trained: StateRecipe
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +49,17 @@ class StateRecipe:
     source: str
     host_gradient_bytes: float = 4.0  # a CPU optimizer steps on fp32 gradients
     updated_weight_bytes: float | None = None  # of the weights, what a step changes; None: all, frozen bases: the rest
+    adapters: AdapterShares | None = None  # what the bytes above are spread from, where only adapters are trained
 
     @property
     def total_bytes(self) -> float:
         """All lasting states of one parameter. [bytes]"""
         return self.weight_bytes + self.gradient_bytes + self.optimizer_bytes
+
+    @property
+    def trained_share(self) -> float:
+        """Trained parameters for each parameter of the model: 1, or what adapters amount to. [-]"""
+        return self.adapters.trained_share if self.adapters else 1.0
 
 
 _MEGATRON = "Megatron-LM, docs/source/api-guide/dist_optimizer.md: table of theoretical bytes a parameter"
@@ -213,8 +240,8 @@ def zero_peak(
     unit_params: ArrayLike,
     optimizer: str | StateRecipe = "adam",
     offload: Offload = "none",
-    live_units: ArrayLike = 2,
-    bucket_params: ArrayLike = 5e8,
+    live_units: ArrayLike = LIVE_UNITS,
+    bucket_params: ArrayLike = BUCKET_PARAMS,
 ) -> ZeroPeak:
     """Peak of the model states: steady memory and the transients of one step.
 
@@ -225,9 +252,9 @@ def zero_peak(
         unit_params: what stage 3 gathers at a time, usually the largest layer or the embedding. [params]
         optimizer: a name of :data:`RECIPES`, or a recipe.
         offload: as in :func:`zero_memory`; the host then takes the step.
-        live_units: whole units at once at stage 3: the one at work and one prefetched. [-]
-        bucket_params: gradients that stage 2 collects before it reduces them; the default is DeepSpeed's
-            ``reduce_bucket_size``. One bucket: overlap may keep a second. [params]
+        live_units: whole units at once at stage 3. [-]
+        bucket_params: gradients that stage 2 collects before it reduces them, of trained parameters only. One bucket:
+            overlap may keep a second. [params]
 
     Stages 0 and 1 add nothing in the backward pass, since gradients lie in the buffer that is reduced (Megatron's
     gradient buffer, DDP with ``gradient_as_bucket_view``). An unfused optimizer adds one more copy of its shard,
@@ -247,6 +274,7 @@ def zero_peak(
     )
     shared = shards > 1  # alone, a GPU's shard is already whole
     gathered = np.where((level >= 3) & shared, np.minimum(live * unit, psi), 0.0)
+    bucket = bucket / recipe.trained_share  # gradient_bytes are spread over frozen parameters too
     whole_gradients = np.select([level >= 3, level >= 2], [np.minimum(unit, psi), np.minimum(bucket, psi)], 0.0)
     on_gpu = 1.0 if offload == "none" else 0.0
     return ZeroPeak(

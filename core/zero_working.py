@@ -24,21 +24,22 @@ def zero_working(
     )
     memory = zero_memory(psi, shards, stage=level, optimizer=recipe, offload=offload)
     parts = (
-        ("weights", recipe.weight_bytes, 3, memory.weight_bytes),
-        ("gradients", recipe.gradient_bytes, 2, memory.gradient_bytes),
-        ("optimizer states", recipe.optimizer_bytes, 1, memory.optimizer_bytes),
+        (kept_weights(recipe), 3, memory.weight_bytes),
+        ([trained_state(recipe, "gradients", "gradient_bytes")], 2, memory.gradient_bytes),
+        ([trained_state(recipe, "optimizer states", "optimizer_bytes")], 1, memory.optimizer_bytes),
     )
     symbols, terms = [], []
-    for label, per_param, sharded_from, part_bytes in parts:
-        held = float(part_bytes)
+    for kept, sharded_from, part_bytes in parts:
         divided = level >= sharded_from
-        if held == 0:
-            symbols.append("0")
-            terms.append(Term(label, "0", 0.0, "bytes", "in host memory"))
-            continue
-        symbols.append(f"{number(per_param)}Ψ" + ("/N" if divided else ""))
-        expression = product(per_param, psi) + (f" / {number(shards)}" if divided else "")
-        terms.append(Term(label, expression, held, "bytes", "shared" if divided else "whole on every GPU"))
+        for label, symbol, share, each in kept:
+            if not part_bytes:
+                symbols.append("0")
+                terms.append(Term(label, "0", 0.0, "bytes", "in host memory"))
+                continue
+            symbols.append(f"{number(each)}{symbol}" + ("/N" if divided else ""))
+            expression = product(each, share * psi) + (f" / {number(shards)}" if divided else "")
+            held = each * share * psi / (shards if divided else 1)
+            terms.append(Term(label, expression, held, "bytes", "shared" if divided else "whole on every GPU"))
     return Working(
         name=f"Model states per GPU, ZeRO stage {int(level)}",
         formula=" + ".join(symbols),
@@ -46,12 +47,31 @@ def zero_working(
         value=float(memory.total_bytes),
         unit="bytes",
         assumptions=(
-            f"{recipe.label}: {number(recipe.total_bytes)} bytes a parameter before sharding",
+            f"{recipe.label}: {recipe.total_bytes:.4g} bytes a parameter before sharding",
             "Ψ parameters, N data-parallel GPUs, even shards",
+            *(["A trained parameters, all in adapters"] if recipe.adapters else []),
             "no activations, buffers or fragmentation",
         ),
         source=f"Rajbhandari et al. 2020, arXiv:1910.02054; bytes a parameter: {recipe.source}",
     )
+
+
+Kept = tuple[str, str, float, float]  # label, symbol, share of the parameters, bytes of each
+
+
+def kept_weights(recipe: StateRecipe) -> list[Kept]:
+    """The weights that a recipe keeps: one kind, or a frozen base and its adapters."""
+    if not recipe.adapters:
+        return [("weights", "Ψ", 1.0, recipe.weight_bytes)]
+    frozen = [(kind.label, kind.symbol, kind.share, kind.bytes_per_weight) for kind in recipe.adapters.frozen]
+    return [*frozen, trained_state(recipe, "weights", "weight_bytes")]
+
+
+def trained_state(recipe: StateRecipe, label: str, field: str) -> Kept:
+    """A state of the trained parameters: all of them, or the adapters."""
+    if adapters := recipe.adapters:
+        return f"adapters' {label}", "A", adapters.trained_share, float(getattr(adapters.trained, field))
+    return label, "Ψ", 1.0, float(getattr(recipe, field))
 
 
 def largest_model_working(
@@ -74,6 +94,10 @@ def largest_model_working(
         terms=(Term("parameters", f"{number(room)} / ({per_param})", value, "params"),),
         value=value,
         unit="params",
-        assumptions=(recipe.label, "all of M is free for model states"),
+        assumptions=(
+            recipe.label,
+            *(["adapters grow with the model"] if recipe.adapters else []),
+            "all of M is free for model states",
+        ),
         source="Rajbhandari et al. 2020, arXiv:1910.02054, table 2",
     )

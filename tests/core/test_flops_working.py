@@ -25,7 +25,7 @@ def test_training_flops_read_as_a_person_would_write_them():
     working = train_flops_working(LLAMA_70B, 8192, causal=True)
     assert [term.expression for term in working.terms] == [
         "3 × 2 × 68,451,041,280",
-        "3 × 80 × 2 × 64 × (128 + 128) × 4096.5",
+        "3 × 80 × 2 × 64 × (128 + 128) × 4,096.5",
         "3 × 2 × 1,050,673,152",
     ]
     assert [term.label for term in working.terms] == ["matrices of the layers", "full attention", "output head"]

@@ -8,7 +8,7 @@ from core.dtypes import DTYPES
 from core.lora import ALL_LINEAR, RANK, lora_memory, lora_params, named_recipe
 from core.model_spec import Attention, LatentAttention, Layer, Mlp, ModelSpec, Moe, StateSpace, load_models
 from core.units import GB
-from core.zero import RECIPES, zero_memory
+from core.zero import RECIPES, zero_memory, zero_peak
 
 
 def model(layer, num_layers, hidden_size):
@@ -144,6 +144,18 @@ def test_a_frozen_base_is_not_sent_after_the_step():
         # 41,943,040 trained parameters, as PEFT prints for rank 16 on all linear layers; 2 bytes each, over a ring of 8
         assert sent.weight_bytes == pytest.approx(2 * 41_943_040 * 7 / 8)
     assert zero_traffic(PARAMS_8B, 8, stage=3, optimizer=recipe).weight_bytes > 2 * 2 * PARAMS_8B * 7 / 8
+
+
+# A rank-16 adapter on each matrix of Llama 3.1 70B: 80 x 16 x (2 (8192 + 8192) + 2 (8192 + 1024) + 3 (8192 + 28672)).
+# Their gradients are fewer than DeepSpeed's bucket of 5e8 elements, so all of them wait in it.
+def test_the_bucket_of_stage_2_holds_the_adapters_gradients_alone():
+    model = load_models()["meta-llama/Llama-3.1-70B"]
+    total, adapters = 70_553_706_496, 207_093_760
+    assert float(lora_params(model, RANK, (ALL_LINEAR,))) == adapters
+    peak = zero_peak(total, 64, stage=2, unit_params=1, optimizer=named_recipe(model, "lora"))
+    assert peak.gradient_bucket_bytes == pytest.approx(2 * adapters)
+    full = zero_peak(total, 64, stage=2, unit_params=1)
+    assert full.gradient_bucket_bytes == 2 * 5e8
 
 
 def test_other_names_are_those_of_the_zero_table():
