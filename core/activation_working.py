@@ -150,6 +150,9 @@ def logits_working(
         terms=(Term("logits", expression, total, "bytes", "the loss is computed in fp32"),),
         value=total,
         unit="bytes",
-        assumptions=(f"copies alive at once: {number(n)}", "one micro-batch, last pipeline stage"),
-        source=f"{_KORTHIKANTI}, section 4.3",
+        assumptions=(
+            f"copies alive at once: {number(n)}" + (", the logits and their softmax" if n == 2 else ""),
+            "one micro-batch, last pipeline stage",
+        ),
+        source=f"{_KORTHIKANTI}, section 4.3: 4 s b V / t for one copy",
     )

@@ -87,7 +87,7 @@ class Accelerator(CatalogRow, frozen=True, extra="forbid", defer_build=True):
     compute_capability: Text | None = None
     form_factor: Text | None = None
 
-    hbm_bytes: Count  # what software can address: the driver's total where known, before context and reserves
+    hbm_bytes: Count  # a driver's figure where known: the board's total, or that less the driver's reserve of up to 2 %
     hbm_bytes_basis: Literal["driver", "label read as GiB", "edited by hand"]
     hbm_label: Text | None = None  # as the vendor prints it, such as "80 GB"
     hbm_label_bytes: Count | None = None  # that label with its GB read as GiB, as nearly every vendor means it

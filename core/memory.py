@@ -177,7 +177,8 @@ def training_memory(
 
     ZeRO shards dense weights over data x context ranks, and experts over those of them that hold the same experts:
     each expert is split over tensor x expert ranks, so (data x context / expert) copies remain.
-    Assumes even shards (also of norms and routers, which tensor parallelism copies: well under 1 %) and dropout off;
+    Assumes even shards (also of what tensor parallelism copies: norms and routers, a position table, which is 2.1 % of
+    the first stage of Megatron 1T, and the projections down to latents) and dropout off;
     leaves out the CUDA context, communication libraries and fragmentation.
     Source: Rajbhandari et al. 2020, arXiv:1910.02054; Korthikanti et al. 2022, arXiv:2205.05198; experts:
     Megatron-LM, docs on MoE parallel folding (expert data parallelism).

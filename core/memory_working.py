@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 
 from core.activation_working import layer_activation_working, logits_working
 from core.activations import layer_activation_bytes
-from core.memory import LOGITS_COPIES, TrainingMemory, training_memory
+from core.memory import ACTIVATION_FIELDS, LOGITS_COPIES, TrainingMemory, training_memory
+from core.mixer_params import mixer_label
+from core.model_spec import Layer, Moe
 from core.parallelism import in_flight_micro_batches, layer_stages
+from core.passing_working import passing_terms
 from core.scenario import TrainingScenario
-from core.stage_activations import stage_activation_bytes
+from core.stage_activations import StageActivations, stage_activation_bytes
 from core.working import Term, Working, number, product
+
+_STAGE_FIELDS = ("pipeline_parallel", "virtual_stages", "num_micro_batches", "recompute")  # no business of one layer
+_CAPACITY = {  # Accelerator.hbm_bytes_basis, in a sentence
+    "driver": "as its driver reports it; a reserve may still come off (616 of 143,771 MiB on an H200)",
+    "label read as GiB": "as its vendor prints it, GB read as GiB; a reserve may still come off",
+    "edited by hand": "edited by hand",
+}
 
 
 def fullest_stage(scenario: TrainingScenario) -> tuple[int, TrainingMemory]:
@@ -24,9 +35,7 @@ def fullest_stage(scenario: TrainingScenario) -> tuple[int, TrainingMemory]:
 def activation_workings(scenario: TrainingScenario) -> list[Working]:
     """Activations of the fullest stage, one of its layers tensor by tensor, and the logits where they lie."""
     stage, _ = fullest_stage(scenario)
-    model, layout = scenario.model, scenario.layout
-    run = {name: layout[name] for name in ("seq_len", "micro_batch_size", "tensor_parallel", "sequence_parallel")}
-    run |= {name: layout[name] for name in ("context_parallel", "expert_parallel", "fused_attention")}
+    model, run = scenario.model, _micro_batch(scenario)
     flight = float(
         in_flight_micro_batches(
             scenario.pipeline_parallel,
@@ -38,7 +47,7 @@ def activation_workings(scenario: TrainingScenario) -> list[Working]:
     place = layer_stages(model.num_layers, scenario.pipeline_parallel, virtual_stages=scenario.virtual_stages)
     own = Counter(layer for layer, at in zip(model.layers, place, strict=True) if at == stage)
     terms: list[Term] = []
-    for index, (layer, count) in enumerate(own.items(), start=1):
+    for layer, count in own.items():
         one = float(
             layer_activation_bytes(
                 layer,
@@ -48,17 +57,8 @@ def activation_workings(scenario: TrainingScenario) -> list[Working]:
                 **run,
             )
         )
-        label = f"layers of kind {index}: count × bytes a layer × micro-batches in flight"
-        terms.append(Term(label, product(count, one, flight), count * one * flight, "bytes"))
-    parts = stage_activation_bytes(
-        model,
-        pipeline_parallel=scenario.pipeline_parallel,
-        num_micro_batches=scenario.num_micro_batches,
-        virtual_stages=scenario.virtual_stages,
-        recompute=scenario.recompute,
-        logits_copies=LOGITS_COPIES,
-        **run,
-    )
+        terms.append(Term(_layer_label(layer), product(count, one, flight), count * one * flight, "bytes"))
+    parts = _parts(scenario)
     around = {"final norm and input of the head": parts.head_bytes, "logits": parts.logits_bytes}
     for label, values in around.items():
         if value := float(values[stage]):
@@ -69,7 +69,7 @@ def activation_workings(scenario: TrainingScenario) -> list[Working]:
         terms=tuple(terms),
         value=float(parts.total_bytes[stage]),
         unit="bytes",
-        assumptions=("1F1B: stage i of p keeps min(p - i, m) micro-batches, i from 0", "no dropout"),
+        assumptions=(_schedule(scenario), "no dropout"),
         source="Korthikanti et al. 2022, arXiv:2205.05198, section 4.2.3",
     )
     common = own.most_common(1)[0][0]
@@ -95,34 +95,29 @@ def activation_workings(scenario: TrainingScenario) -> list[Working]:
 def peak_workings(scenario: TrainingScenario) -> list[Working]:
     """The peak of the fullest stage and the room that it leaves."""
     stage, memory = fullest_stage(scenario)
-    backward = {
-        "weights": memory.weight_bytes,
-        "gradients": memory.gradient_bytes,
-        "optimizer": memory.optimizer_bytes,
-        "activations": memory.activation_bytes,
-        "gathered weights, gradient buckets, a layer made again": memory.transient_bytes,
-    }
-    update = {
-        "weights": memory.weight_bytes,
-        "gradients": memory.gradient_bytes,
-        "optimizer": memory.optimizer_bytes,
-        "fp32 copy of the gradients": memory.step_bytes,
-    }
     in_backward = float(memory.backward_bytes[stage]) >= float(memory.peak_bytes[stage])
-    peak = float(memory.peak_bytes[stage])
-    hbm = scenario.accelerator.hbm_bytes
+    alive = {
+        "weights": memory.weight_bytes,
+        "gradients": memory.gradient_bytes,
+        "optimizer": memory.optimizer_bytes,
+    }
+    alive |= {"activations": memory.activation_bytes} if in_backward else {"fp32 copy of gradients": memory.step_bytes}
+    terms = [Term(label, number(values[stage]), float(values[stage]), "bytes") for label, values in alive.items()]
+    if in_backward:
+        logits = float(_parts(scenario).logits_bytes[stage])
+        terms += passing_terms(scenario, stage, logits, _micro_batch(scenario))
+    peak, gpu = float(memory.peak_bytes[stage]), scenario.accelerator
     return [
         Working(
             name="Peak, in the backward pass" if in_backward else "Peak, in the optimizer step",
             formula="sum of what is alive at once",
-            terms=tuple(
-                Term(label, number(float(values[stage])), float(values[stage]), "bytes")
-                for label, values in (backward if in_backward else update).items()
-            ),
+            terms=tuple(terms),
             value=peak,
             unit="bytes",
             assumptions=(
-                "logits are freed before a layer is made again: of that layer only what exceeds them counts",
+                "logits are freed before a layer is made again: of that layer only what exceeds them counts"
+                if in_backward
+                else "activations are gone by then",
                 "CUDA context, communication libraries and fragmentation come on top",
             ),
             source="sum of the parts above",
@@ -130,10 +125,41 @@ def peak_workings(scenario: TrainingScenario) -> list[Working]:
         Working(
             name="Room at the peak",
             formula="M - peak",
-            terms=(Term("room", f"{number(hbm)} - {number(peak)}", hbm - peak, "bytes"),),
-            value=hbm - peak,
+            terms=(Term("room", f"{number(gpu.hbm_bytes)} - {number(peak)}", gpu.hbm_bytes - peak, "bytes"),),
+            value=gpu.hbm_bytes - peak,
             unit="bytes",
-            assumptions=(f"M: memory of {scenario.accelerator.name} that software can address",),
-            source=scenario.accelerator.source,
+            assumptions=(f"M: memory of {gpu.name}, {_CAPACITY[gpu.hbm_bytes_basis]}",),
+            source=gpu.source,
         ),
     ]
+
+
+def _micro_batch(scenario: TrainingScenario) -> dict[str, Any]:
+    """The fields of a layout that one layer's activations depend on."""
+    return {name: scenario.layout[name] for name in ACTIVATION_FIELDS if name not in _STAGE_FIELDS}
+
+
+def _parts(scenario: TrainingScenario) -> StageActivations:
+    """Activations of every stage, the logits apart."""
+    return stage_activation_bytes(
+        scenario.model,
+        logits_copies=LOGITS_COPIES,
+        **{name: scenario.layout[name] for name in ACTIVATION_FIELDS},
+    )
+
+
+def _schedule(scenario: TrainingScenario) -> str:
+    """How many micro-batches a stage keeps, as :func:`core.parallelism.in_flight_micro_batches` counts them."""
+    if scenario.virtual_stages > 1:
+        return (
+            "interleaved 1F1B: stage i of p, in v chunks, keeps min((2 (p - i - 1) + (v - 1) p + 1) / v, m)"
+            " micro-batches, i from 0"
+        )
+    return "1F1B: stage i of p keeps min(p - i, m) micro-batches, i from 0"
+
+
+def _layer_label(layer: Layer) -> str:
+    """What a layer is made of, for people."""
+    mixer = [mixer_label(layer.mixer)] if layer.mixer else []
+    mlp = ["experts" if isinstance(layer.mlp, Moe) else "MLP"] if layer.mlp else []
+    return f"layers of {' and '.join([*mixer, *mlp])}"

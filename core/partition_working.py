@@ -119,7 +119,11 @@ def share_working(scenario: TrainingScenario, stage: int) -> Working:
         terms=terms,
         value=sum(term.value for term in terms),
         unit="params",
-        assumptions=("t tensor-parallel and e expert-parallel GPUs", "embedding on the first stage, head on the last"),
+        assumptions=(
+            "t tensor-parallel and e expert-parallel GPUs",
+            "embedding on the first stage, head on the last",
+            "split evenly, also what tensor parallelism copies: norms, routers, a position table, latents' projections",
+        ),
         source="Narayanan et al. 2021, arXiv:2104.04473, section 2; the parameters above",
     )
 

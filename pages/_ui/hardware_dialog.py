@@ -108,11 +108,12 @@ def _shown(value: float | None, scale: float) -> str:
 def _facts(accelerator: Accelerator) -> str:
     peaks = ", ".join(accelerator.peak_dtypes) or "none published"
     label = f" (printed as {accelerator.hbm_label})" if accelerator.hbm_label else ""
+    counted = {"driver": ", as its driver reports it"}.get(accelerator.hbm_bytes_basis, "")
     unsure = (
         f" Not confirmed twice: {', '.join(accelerator.unverified_fields)}." if accelerator.unverified_fields else ""
     )
     return plain(
-        f"{show_bytes(accelerator.hbm_bytes)} or {show_bytes(accelerator.hbm_bytes, 'GiB')} usable{label}; "
+        f"{show_bytes(accelerator.hbm_bytes)} or {show_bytes(accelerator.hbm_bytes, 'GiB')}{counted}{label}; "
         f"dense peaks: {peaks}. "
         f"Source: {accelerator.source}, checked {accelerator.checked}.{unsure}"
     )

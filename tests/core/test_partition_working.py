@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.hardware import load_accelerators
 from core.memory import training_memory
 from core.memory_working import activation_workings, peak_workings
 from core.model_spec import load_models
@@ -109,3 +110,35 @@ def test_the_start_scenario_reads_as_on_a_whiteboard():
         "= 2 × 70,553,706,496 / 64 + 2 × 70,553,706,496 / 64 + 12 × 70,553,706,496 / 64",
         "= 17,638,426,624 bytes",
     )
+
+
+# 2 of 8,030,261,248 frozen weights and 2 + 2 + 12 of rank 16 x 32 x (2 x 8192 + 2 x 5120 + 3 x 18432) = 41,943,040.
+def test_adapters_are_counted_beside_their_frozen_base():
+    lora = on("meta-llama/Llama-3.1-8B", recipe="lora", data_parallel=1, zero_stage=0).training
+    assert by_name(state_workings(lora))["Model states per GPU"].lines == (
+        "2Ψ + 2A + 2A + 12A",
+        "= 2 × 8,030,261,248 + 2 × 41,943,040 + 2 × 41,943,040 + 12 × 41,943,040",
+        "= 16,731,611,136 bytes",
+    )
+    shared = on("meta-llama/Llama-3.1-8B", recipe="qlora", data_parallel=8, zero_stage=3).training
+    states = by_name(state_workings(shared))
+    # NF4 with double quantization: (4 + 8/64 + 32/(64 x 256)) / 8 bytes; Dettmers et al. 2023, arXiv:2305.14314.
+    assert states["Model states per GPU"].formula == "0.515869140625Q/N + 2E/N + 2A/N + 2A/N + 12A/N"
+    sent = states["Data-parallel traffic of one GPU and step"]
+    assert sent.terms[-1].expression == "1 × 2 × 41,943,040 × (8 - 1) / 8"
+
+
+def test_the_schedule_in_words_is_the_one_that_runs():
+    plain, interleaved = (
+        activation_workings(SCENARIOS[name].training)[0].assumptions[0] for name in ("tied, in stages", "interleaved")
+    )
+    assert plain.startswith("1F1B: stage i of p keeps min(p - i, m)")
+    assert interleaved.startswith("interleaved 1F1B")
+
+
+# nvidia-smi and cuMemGetInfo on an H200, driver 580: 143,771 MiB in all, 616 MiB reserved.
+def test_the_room_says_whose_figure_the_memory_is():
+    room = peak_workings(START.training)[1]
+    assert "its driver reports" in room.assumptions[0]
+    tpu = START.training.model_copy(update={"accelerator": load_accelerators()["tpu-v5p"]})
+    assert "GB read as GiB" in peak_workings(tpu)[1].assumptions[0]
