@@ -35,6 +35,13 @@ def kv_picture(*, key: str, unit: str, guess: float | None = None) -> None:
     _component(key=key, data=[picture_data(unit, guess)])
 
 
+def _note(requests: int, waiting: int) -> str:
+    """Whether the requests run at once."""
+    if waiting <= 0:
+        return f"all {requests} run at once"
+    return f"{waiting} of the {requests} wait{'s' if waiting == 1 else ''}"
+
+
 def picture_data(unit: str, guess: float | None = None) -> dict[str, Any]:
     """What the browser needs: one table row for each context, and the words for it."""
     gpu, requests = load_accelerators()[GPU_ID], first_question.REQUESTS
@@ -43,7 +50,7 @@ def picture_data(unit: str, guess: float | None = None) -> dict[str, Any]:
     cache = kv_bytes(first_question.model(), CONTEXTS, batch=requests)
     fits = max_batch(first_question.model(), CONTEXTS, free_bytes=room)
     sizes = [first_question.show(float(size) / BYTE_UNITS[unit], unit) for size in cache]
-    notes = [f"all {requests} run at once" if n >= requests else f"{requests - n} of the {requests} wait" for n in fits]
+    notes = [_note(requests, requests - int(n)) for n in fits]
     guess_bytes = None if guess is None else guess * BYTE_UNITS[unit]
     return {
         "positions": [f"{context:,} tokens" for context in CONTEXTS],

@@ -77,7 +77,7 @@ def _summary(model: ModelSpec) -> None:
         if not np.array_equal(parts.total_bytes, kv_bytes(model, tokens)):
             rows[f"with index keys, {tokens:,}"] = _bytes(parts.total_bytes, unit)
     if constant := float(state_bytes(model)):
-        rows["constant state a sequence"] = _bytes(constant, unit)
+        rows["constant state a sequence, in fp32"] = _bytes(constant, unit)
     st.markdown(f"**{plain(model.name)}**")
     data_table(st.empty(), [{"": name, "in 16-bit": value} for name, value in rows.items()])
     for note in model.notes:

@@ -216,3 +216,12 @@ def test_the_guess_slider_offers_every_number_of_two_digits():
     assert values[:3] == [1.0, 1.1, 1.2]
     assert values[90:92] == [10.0, 11.0]
     assert values[-2:] == [99.0, 100.0]
+
+
+def test_one_request_that_waits_is_said_in_the_singular():
+    notes = kv_picture.picture_data("GB")["notes"]
+    assert "1 of the 32 waits" in notes
+    assert "2 of the 32 wait" in notes
+    # (8 x 85.52 - 141.1) GB over 32 x 327,680 bytes a token: 51,790 tokens
+    assert notes[51_712 // 512 - 1] == "all 32 run at once"
+    assert notes[52_224 // 512 - 1] == "1 of the 32 waits"
