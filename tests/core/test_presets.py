@@ -9,7 +9,7 @@ from core.partition import headline_of
 from core.presets import load_presets
 
 PRESETS = load_presets()
-PAGES = {"partition", "batch"}  # those that exist
+PAGES = {"partition", "batch", "bottleneck", "communication", "attention"}
 SCENARIOS = {name: preset.scenario() for name, preset in PRESETS.items()}
 
 
