@@ -325,13 +325,13 @@ class LiveChart {
     const title = (axis) => plain(axis?.title?.text ?? axis?.title ?? "");
     const columns = [...new Set(named.flatMap((trace) => trace.meta?.parts ?? [trace.name]))];
     const rows = new Map();
-    for (const { name, meta, x = [], y = [], text = [], customdata } of named) {
+    for (const { name, meta, x = [], y = [], text = [], hovertext, customdata } of named) {
       const [at, value] = flat ? [y, x] : [x, y];
       for (let p = 0; p < at.length; p++) {
-        const row = plain(at[p]);
+        const row = plain(meta?.named ? hovertext[p] : at[p]); // of points with names of their own, the name
         if (!rows.has(row)) rows.set(row, new Array(columns.length).fill(""));
         const words = Array.isArray(text) && text[p] !== BLANK && text[p]; // its own, if any
-        const whole = meta?.parts ? (customdata ?? value) : value; // of a part that the axis cuts
+        const whole = meta?.parts && !meta.named ? (customdata ?? value) : value; // of a part that the axis cuts
         rows.get(row)[columns.indexOf(meta?.parts?.[p] ?? name)] = plain(words || whole[p]);
       }
     }
@@ -355,14 +355,19 @@ class Overlay {
   #labels = null;
   #limits = []; // [{ axis, at, line, name }], nodes among them
   #rows = []; // [{ cut, label }]
+  #points = null; // words beside points that move
+  #pointLabels = [];
+  #index = 0;
   #placed = "";
 
   constructor(node) {
     this.#node = node;
   }
 
-  build({ limits, labels }) {
+  build({ limits, labels, points }) {
     this.#labels = labels;
+    this.#points = points;
+    this.#pointLabels = (points?.texts[0] ?? []).map(() => element("span", "live-point-label"));
     this.#limits = limits.map(({ name, ...limit }) => ({
       ...limit,
       line: element("div", `live-limit live-limit-${limit.axis}`),
@@ -374,13 +379,32 @@ class Overlay {
     }));
     this.#placed = "";
     const rows = this.#rows.flatMap(({ cut, label }) => [cut, label]);
-    this.#node.replaceChildren(...rows, ...this.#limits.flatMap(({ line, name }) => [line, name]));
+    const limitNodes = this.#limits.flatMap(({ line, name }) => [line, name]);
+    this.#node.replaceChildren(...rows, ...limitNodes, ...this.#pointLabels);
   }
 
   show(i) {
     this.#rows.forEach(({ label, cut }, k) => {
       write(label, this.#labels.texts[i][k]);
       cut.hidden = !this.#labels.cut?.[i][k];
+    });
+    this.#index = i;
+    this.#pointLabels.forEach((label, k) => {
+      const text = this.#points.texts[i][k];
+      label.hidden = !text;
+      write(label, text);
+    });
+  }
+
+  #placePoints(xaxis, yaxis, width, font) {
+    this.#pointLabels.forEach((label, k) => {
+      const [text, x, y, side, away] = ["texts", "x", "y", "sides", "away"].map((of) => this.#points[of][this.#index][k]);
+      if (!text) return;
+      const [up, left] = [side.startsWith("top"), side.endsWith("left")];
+      const wide = widthOf(text, font);
+      const start = xaxis._offset + xaxis.d2p(x) + (left ? -away - wide : away);
+      const top = yaxis._offset + yaxis.d2p(y) + (up ? -away - 1.25 * font.size : away);
+      put(label, Math.max(0, Math.min(start, width - wide)), top);
     });
   }
 
@@ -392,6 +416,7 @@ class Overlay {
     }
     const { xaxis, yaxis, width, font } = plot._fullLayout;
     if (!xaxis || !yaxis) return; // a picture without axes
+    this.#placePoints(xaxis, yaxis, width, font);
     const placed = [xaxis, yaxis].flatMap((axis) => [axis._offset, axis._length, ...axis.range]).join();
     if (placed === this.#placed) return;
     this.#placed = placed;
@@ -417,6 +442,18 @@ class Overlay {
       }
     }
   }
+}
+
+// Widths come from a canvas: asking the page for them would lay it out anew at each position.
+const widths = new Map();
+
+function widthOf(text, { size, family }) {
+  const key = `${size}px ${family}|${text}`;
+  if (!widths.has(key)) {
+    canvas.font = `${size}px ${family}`;
+    widths.set(key, canvas.measureText(text).width);
+  }
+  return widths.get(key);
 }
 
 function put(node, left, top, size = {}) {
@@ -670,7 +707,8 @@ const SYMBOLS = { circle: "\u25cf", diamond: "\u25c6", square: "\u25a0", "triang
 function swatchFor(trace, role, data, theme) {
   const colour = theme.colour(role, data);
   if (trace.mode?.includes("markers") && !trace.mode.includes("lines")) {
-    const dot = element("span", "live-swatch live-dot", SYMBOLS[trace.marker?.symbol] ?? SYMBOLS.circle);
+    const symbol = [trace.marker?.symbol].flat()[Math.max(0, trace.meta?.roles?.indexOf(role) ?? 0)];
+    const dot = element("span", "live-swatch live-dot", SYMBOLS[symbol] ?? SYMBOLS.circle);
     dot.style.color = colour;
     dot.setAttribute("aria-hidden", "true");
     return dot;

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
-from core.charts.roofs import Frame, Overlay, frame_of, log_axis, roof_traces
+from core.charts.live import LiveFigure, LiveSlider, PointLabels, Readout, TraceTable
+from core.charts.roofs import Frame, Overlay, Word, frame_of, log_axis, ridge_line, roof_traces, roof_words
 from core.display import digits, show_percent, show_seconds
-from core.under_roof import GROUPS, Headline, Placed, Roof
+from core.under_roof import Headline, Placed, Roof
 from core.units import TFLOP
 
 Floats = NDArray[np.float64]
@@ -60,74 +60,87 @@ def under_roofline(
     drawn = [at for at in range(len(placed.labels)) if (placed.flops[:, at] > 0).all()]
     frame = frame_of(placed, drawn, (*own, *others, *((overlay.roof,) if overlay else ())))
     traces = list(roof_traces(own, others, overlay, frame))
-    tables: list[TraceTable] = []
-    labels, sides = _labels(placed, drawn, frame)
-    for group in GROUPS:
-        members = [at for at in drawn if placed.groups[at] == group]
-        if not members:
-            continue
-        number = len(traces)
-        share = placed.share[:, members]
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers+text",
-                "name": group,
-                "x": placed.intensity[0, members],
-                "y": placed.attained[0, members] / TFLOP,
-                "text": labels[0, members].tolist(),
-                "textposition": sides[0, members].tolist(),
-                "customdata": 100 * share[0],
-                "hovertext": [placed.labels[at] for at in members],
-                "hovertemplate": "%{hovertext}<br>%{x:.3~r} FLOP/byte, %{customdata:.1f}% of the floor<extra></extra>",
-                "marker": {"symbol": SYMBOL_OF_GROUP[group], "size": _sizes(share[0]), "opacity": 0.9},
-                "cliponaxis": False,
-                "meta": {"role": ROLE_OF_GROUP[group]},
-            }
-        )
-        tables += [
-            TraceTable(number, "x", placed.intensity[:, members]),
-            TraceTable(number, "y", placed.attained[:, members] / TFLOP),
-            TraceTable(number, "customdata", 100 * share),
-            TraceTable(number, "marker.size", _sizes(share)),
-            TraceTable(number, "text", labels[:, members].tolist()),
-            TraceTable(number, "textposition", sides[:, members].tolist()),
-        ]
+    words = list(roof_words(own, others, overlay, frame))
+    rows = [[*words, *_labels(placed, drawn, frame, index)] for index in range(len(placed.positions))]
+    groups = [placed.groups[at] for at in drawn]
+    share = placed.share[:, drawn]
+    moving = {
+        "x": placed.intensity[:, drawn],
+        "y": placed.attained[:, drawn] / TFLOP,
+        "customdata": 100 * share,
+    }
+    traces.append(
+        {name: values[0] for name, values in moving.items()}
+        | {
+            "type": "scatter",
+            "mode": "markers",
+            "hovertext": [placed.labels[at] for at in drawn],
+            "hovertemplate": "%{hovertext}<br>%{x:.3~r} FLOP/byte, %{customdata:.1f}% of the floor<extra></extra>",
+            "marker": {
+                "symbol": [SYMBOL_OF_GROUP[group] for group in groups],
+                "size": _sizes(share[0]),
+                "opacity": 0.9,
+                "line": {"width": 0},
+            },
+            "cliponaxis": False,
+            "meta": {"named": True, "parts": groups, "roles": [ROLE_OF_GROUP[group] for group in groups]},
+        }
+    )
+    tables = [TraceTable(len(traces) - 1, name, values) for name, values in moving.items()]
+    tables.append(TraceTable(len(traces) - 1, "marker.size", _sizes(share)))
     texts = [_position(placed, value) for value in placed.positions]
     slider = LiveSlider("Requests" if placed.phase == "decode" else "Sequence", texts)
     layout = {
         "height": 430,
-        "margin": {"l": 62, "r": 18, "t": 16, "b": 48},
+        "margin": {"l": 62, "r": 18, "t": 30, "b": 48},
         "xaxis": log_axis(frame.left, frame.right, "arithmetic intensity, FLOP/byte"),
         "yaxis": log_axis(frame.bottom, frame.top, "TFLOP/s of one GPU"),
     }
     alt = [_alt(placed, index, text) for index, text in enumerate(texts)]
-    return LiveFigure({"data": traces, "layout": layout}, tuple(tables), slider, _readouts(placed, baseline), alt)
+    return LiveFigure(
+        {"data": traces, "layout": layout},
+        tuple(tables),
+        slider,
+        _readouts(placed, baseline),
+        alt,
+        limits=ridge_line(own[0]),
+        point_labels=_written(rows),
+    )
 
 
-def _sizes(share: Floats) -> Floats:
+def _sizes(share: Floats | float) -> Floats:
     """Marker area grows with the share of the floor. [pixels]"""
     return np.asarray(8 + 26 * np.sqrt(share))
 
 
-def _labels(placed: Placed, drawn: list[int], frame: Frame) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
-    """One label for points that lie together, written at the largest of them, on the side where there is room."""
-    shape, shares, computing = placed.flops.shape, placed.share, placed.computing
-    words, sides = np.full(shape, "", dtype=object), np.full(shape, "bottom right", dtype=object)
-    across = np.zeros(shape)
-    across[:, drawn] = frame.across(placed.intensity[:, drawn])
-    for index in range(shape[0]):
-        for cluster in _clusters(placed, drawn, across[index], computing[index]):
-            share = shares[index, cluster]
-            if share.sum() < WORTH_A_LABEL:
-                continue
-            chosen = cluster[int(np.argmax(share))]
-            words[index, chosen] = _cluster_words(placed, cluster, chosen)
-            if across[index, chosen] > 0.33 and not computing[index, chosen]:
-                sides[index, chosen] = "top left"
-            elif across[index, chosen] > 0.5:
-                sides[index, chosen] = "bottom left"
-    return words, sides
+def _written(rows: Sequence[Sequence[Word]]) -> PointLabels:
+    """Words of each position; shorter rows are filled up with empty ones."""
+    longest, blank = max(len(row) for row in rows), Word(1.0, 1.0, "", "top left")
+    full = [[*row, *[blank] * (longest - len(row))] for row in rows]
+    return PointLabels(
+        texts=[[word.text for word in row] for row in full],
+        x=np.array([[word.x for word in row] for row in full]),
+        y=np.array([[word.y for word in row] for row in full]),
+        sides=[[word.side for word in row] for row in full],
+        away=np.array([[word.away for word in row] for row in full]),
+    )
+
+
+def _labels(placed: Placed, drawn: list[int], frame: Frame, index: int) -> Iterator[Word]:
+    """One label for points that lie together, beside the largest of them, on the side where there is room."""
+    share, computing, intensity = placed.share[index], placed.computing[index], placed.intensity[index]
+    across = np.zeros(len(share))
+    across[drawn] = frame.across(intensity[drawn])
+    for cluster in _clusters(placed, drawn, across, computing):
+        if share[cluster].sum() < WORTH_A_LABEL:
+            continue
+        chosen = max(cluster, key=lambda at: float(share[at]))
+        x, y = float(intensity[chosen]), float(placed.attained[index, chosen]) / TFLOP
+        up = across[chosen] > 0.33 and not computing[chosen]
+        left = up or across[chosen] > 0.5
+        side = f"{'top' if up else 'bottom'} {'left' if left else 'right'}"
+        away = 0.35 * float(_sizes(share[chosen])) + 2  # clear of the point itself
+        yield Word(x, y, _cluster_words(placed, cluster, chosen), side, away)
 
 
 def _clusters(placed: Placed, drawn: list[int], across: Floats, computing: NDArray[np.bool_]) -> Iterator[list[int]]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.bottleneck_counts import COUNT_WORDS, COUNTS, WAYS, Gap, Utilization
-from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
+from core.charts.live import Limit, LiveFigure, LiveSlider, Readout, RowLabels, TraceTable
 from core.display import digits, show_percent
 
 ROLE_OF_PART = {"matrices": "weights", "attention": "kv", "made again": "activations"}
@@ -28,70 +28,37 @@ def counted_ways(used: Utilization, *, recompute: str, reported: float | None, n
     """
     rows = [(count, way) for count in COUNTS for way in WAYS]
     names = [SHORT_COUNTS[count] + (", recomputed" if way == "full" else "") for count, way in rows]
-    parts = [used.parts(count, way) for count, way in rows]
-    totals = 100 * np.stack([used.share(count, way) for count, way in rows], axis=-1)
-    end = END
-    traces: list[dict[str, Any]] = []
-    tables: list[TraceTable] = []
-    for number, (part, role) in enumerate(ROLE_OF_PART.items()):
-        values = 100 * np.stack([row[part] for row in parts], axis=-1)
-        traces.append(
-            {
-                "type": "bar",
-                "name": part,
-                "orientation": "h",
-                "y": names,
-                "x": values[0],
-                "hovertemplate": "%{x:.1f}% of the peak<extra>" + part + "</extra>",
-                "meta": {"role": role},
-            }
-        )
-        tables.append(TraceTable(number, "x", values))
+    of_rows = [used.parts(count, way) for count, way in rows]
+    parts = list(ROLE_OF_PART)
+    whole = 100 * np.stack([np.stack([row[part] for row in of_rows], axis=-1) for part in parts], axis=-2)
+    edges = np.minimum(np.cumsum(whole, axis=-2), END)  # (positions, parts, rows)
+    starts = np.concatenate([np.zeros_like(edges[:, :1]), edges[:, :-1]], axis=-2)
+    totals = whole.sum(axis=-2)
+    tables = {"base": starts, "x": edges - starts, "customdata": whole}
+    frames = {name: values.reshape(len(values), -1) for name, values in tables.items()}
+    trace: dict[str, Any] = {
+        "type": "bar",
+        "orientation": "h",
+        "y": names * len(parts),
+        **{name: values[0] for name, values in frames.items()},
+        "hovertemplate": "%{hovertext}: %{customdata:.1f}% of the peak<extra></extra>",
+        "meta": {
+            "parts": [part for part in parts for _ in rows],
+            "roles": [ROLE_OF_PART[part] for part in parts for _ in rows],
+        },
+    }
     texts = [[show_percent(float(value) / 100) for value in row] for row in totals]
-    traces.append(
-        {
-            "type": "scatter",
-            "mode": "text",
-            "y": names,
-            "x": np.minimum(totals[0], end),
-            "text": texts[0],
-            "textposition": "middle right",
-            "hoverinfo": "skip",
-            "showlegend": False,
-            "cliponaxis": False,
-            "meta": {"role": "limit"},
-        }
-    )
-    tables += [
-        TraceTable(len(ROLE_OF_PART), "x", np.minimum(totals, end)),
-        TraceTable(len(ROLE_OF_PART), "text", texts),
-    ]
-    lines = [(100.0, "dense peak")]
+    lines = [Limit(100.0, "peak")]
     if reported is not None:
-        lines.append((100 * reported, f"reported {show_percent(reported)}"))
+        lines.append(Limit(100 * reported, f"HFU {show_percent(reported)}"))
     layout = {
-        "barmode": "stack",
+        "barmode": "overlay",
         "bargap": 0.35,
+        "barcornerradius": 0,  # each part would be rounded
         "height": 330,
-        "margin": {"l": 132, "r": 60, "t": 30, "b": 44},
-        "xaxis": {"range": [0, end], "title": {"text": "% of the dense peak"}, "fixedrange": True},
+        "margin": {"t": 30, "b": 44},
+        "xaxis": {"range": [0, END], "title": {"text": "% of the dense peak"}, "fixedrange": True},
         "yaxis": {"autorange": "reversed", "fixedrange": True},
-        "shapes": [
-            {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"} for x, _ in lines
-        ],
-        "annotations": [
-            {
-                "x": x,
-                "y": 1,
-                "yref": "paper",
-                "yanchor": "bottom",
-                "xanchor": "left" if x == lines[0][0] else "right",
-                "showarrow": False,
-                "text": text,
-            }
-            for x, text in lines
-        ],
-        "meta": {"narrow": {"margin": {"l": 122}}},
     }
     lengths = [f"{tokens:,} tokens" for tokens in used.sweep.seq_len]
     alt = [
@@ -100,8 +67,15 @@ def counted_ways(used: Utilization, *, recompute: str, reported: float | None, n
         + ("." if reported is None else f"; reported HFU {show_percent(reported)}.")
         for length, row in zip(lengths, texts, strict=True)
     ]
-    readouts = _count_readouts(used, recompute, reported, num_gpus)
-    return LiveFigure({"data": traces, "layout": layout}, tuple(tables), LiveSlider("Sequence", lengths), readouts, alt)
+    return LiveFigure(
+        {"data": [trace], "layout": layout},
+        tuple(TraceTable(0, name, values) for name, values in frames.items()),
+        LiveSlider("Sequence", lengths),
+        _count_readouts(used, recompute, reported, num_gpus),
+        alt,
+        limits=tuple(lines),
+        labels=RowLabels(texts, cut=totals > END),
+    )
 
 
 def _count_readouts(used: Utilization, recompute: Any, reported: float | None, num_gpus: int) -> tuple[Readout, ...]:

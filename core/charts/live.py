@@ -14,8 +14,8 @@ and picks row ``i`` while the hand moves; nothing is computed there. A trace nam
     )
 
 Plotly draws every trace, shape and annotation again at each position. So stacked bars are one trace, whose points name
-their part (``{"roles": [...], "parts": [...]}``), and ``Limit`` and ``RowLabels`` are words and lines that the browser
-lays over the picture.
+their part (``{"roles": [...], "parts": [...]}``), and ``Limit``, ``RowLabels`` and ``PointLabels`` are words and lines
+that the browser lays over the picture.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from core.charts.theme import ROLES
 
 DEFAULT_HEIGHT: Final = 320  # pixels; a figure's own layout.height wins
+SIDES: Final = ("top left", "top right", "bottom left", "bottom right")
 _ATTRIBUTE: Final = re.compile(r"[a-z]\w*(\.[a-z]\w*)*")
 
 
@@ -105,6 +106,20 @@ class RowLabels:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PointLabels:
+    """Words beside points that move with the slider; each array is (positions, labels). An empty text is not shown."""
+
+    texts: Sequence[Sequence[str]]
+    x: NDArray[np.float64]
+    """Where the point stands, in the axes' own units."""
+    y: NDArray[np.float64]
+    sides: Sequence[Sequence[str]]
+    """Which side of the point: one of ``SIDES``."""
+    away: NDArray[np.float64]
+    """How far from the point, so as to be clear of its marker. [pixels]"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LiveFigure:
     """Everything the live chart draws. Checked when made, so a wrong shape names itself on the server."""
 
@@ -116,6 +131,7 @@ class LiveFigure:
     """The takeaway of each position in a sentence, read in place of the picture."""
     limits: tuple[Limit, ...] = ()
     labels: RowLabels | None = None
+    point_labels: PointLabels | None = None
 
     @property
     def count(self) -> int:
@@ -140,6 +156,8 @@ class LiveFigure:
                 raise ValueError(f"limit {limit.name!r} stands at {limit.at}, which is not finite")
         if self.labels is not None:
             _check_labels(self.labels, self.count)
+        if self.point_labels is not None:
+            _check_point_labels(self.point_labels, self.count)
 
     def payload(self) -> dict[str, Any]:
         """What the browser needs, as JSON values; number tables are base64 float32, row by row."""
@@ -170,6 +188,14 @@ class LiveFigure:
                 "cut": None if self.labels.cut is None else np.asarray(self.labels.cut, dtype=int).tolist(),
                 "bold": self.labels.bold,
             },
+            "points": self.point_labels
+            and {
+                "texts": [list(row) for row in self.point_labels.texts],
+                "x": _four_digits(self.point_labels.x),
+                "y": _four_digits(self.point_labels.y),
+                "sides": [list(row) for row in self.point_labels.sides],
+                "away": np.round(self.point_labels.away).astype(int).tolist(),
+            },
         }
 
 
@@ -183,6 +209,22 @@ def _check_labels(labels: RowLabels, count: int) -> None:
         raise ValueError(f"row labels: cut has shape {np.shape(labels.cut)}, not {(count, rows)} as the texts")
     if labels.bold is not None and not 0 <= labels.bold < rows:
         raise ValueError(f"row labels: bold is {labels.bold}, outside the {rows} rows")
+
+
+def _check_point_labels(labels: PointLabels, count: int) -> None:
+    shape = (count, len(labels.texts[0]) if labels.texts else 0)
+    for name in ("texts", "x", "y", "sides", "away"):
+        if np.shape(getattr(labels, name)) != shape:
+            raise ValueError(f"point labels: {name} has shape {np.shape(getattr(labels, name))}, not {shape}")
+    for side in {side for row in labels.sides for side in row} - set(SIDES):
+        raise ValueError(f"point labels: the side {side!r} is not known; choose one of {list(SIDES)}")
+    if not all(np.isfinite(values).all() for values in (labels.x, labels.y, labels.away)):
+        raise ValueError("point labels stand at a point that is not finite")
+
+
+def _four_digits(values: NDArray[np.float64]) -> list[list[float]]:
+    """Enough for a place on the screen."""
+    return [[float(f"{value:.4g}") for value in row] for row in np.asarray(values).tolist()]
 
 
 def _check_rows(what: str, rows: Sequence[str], count: int, of: str = "slider positions") -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.charts.live import Limit
 from core.display import digits, show_rate
 from core.under_roof import Placed, Roof
 from core.units import TFLOP
@@ -20,6 +21,16 @@ class Overlay(NamedTuple):
 
     name: str
     roof: Roof
+
+
+class Word(NamedTuple):
+    """Text beside a point."""
+
+    x: float
+    y: float
+    text: str
+    side: str
+    away: float = 3.0  # pixels
 
 
 class Frame(NamedTuple):
@@ -36,6 +47,7 @@ class Frame(NamedTuple):
 
 
 def frame_of(placed: Placed, drawn: list[int], roofs: Sequence[Roof]) -> Frame:
+    """Room for every point at every position, and for every roof."""
     intensity = placed.intensity[:, drawn]
     ridges = [roof.ridge for roof in roofs if roof.ridge is not None]
     peaks = [roof.flops_per_s for roof in roofs if roof.flops_per_s is not None]
@@ -48,89 +60,68 @@ def frame_of(placed: Placed, drawn: list[int], roofs: Sequence[Roof]) -> Frame:
 def roof_traces(
     own: tuple[Roof, ...], others: tuple[Roof, ...], overlay: Overlay | None, frame: Frame
 ) -> Iterator[dict[str, Any]]:
-    """The slope with the highest peak, lower peaks from where they leave it, the ridge, then what is overlaid."""
-    slope, first = own[0].bytes_per_s, own[0]
-    yield _roof(first, frame, "", role="limit", first=True)
-    if first.flops_per_s is not None:  # clear of the points that lie on it
-        yield _words(frame.right, 1.2 * first.flops_per_s / TFLOP, _height(first), "top left")
-    for roof in own[1:]:
-        yield _roof(roof, frame, _height(roof), role="muted")
-    at = frame.left * (frame.right / frame.left) ** 0.2
-    yield _words(at, at * slope / TFLOP, show_rate(slope, "B"), "top left")
-    if first.ridge is not None and first.flops_per_s is not None:
-        yield {
-            "type": "scatter",
-            "mode": "lines+text",
-            "x": [first.ridge, first.ridge],
-            "y": [frame.bottom, first.flops_per_s / TFLOP],
-            "text": [f"ridge {digits(first.ridge)}", ""],
-            "textposition": "top right" if frame.across(first.ridge) < 0.6 else "top left",
-            "line": {"width": 1.5, "dash": "2px,4px"},
-            "hoverinfo": "skip",
-            "showlegend": False,
-            "meta": {"role": "limit"},
-        }
-    for roof in others:
-        if roof not in own:
-            above = (roof.flops_per_s or 0.0) > (first.flops_per_s or 0.0)
-            yield _roof(roof, frame, _height(roof), role="muted", dash="6px,4px", above=above)
-    if overlay:
-        name = f"{overlay.name}: {_height(overlay.roof)}"
-        yield _roof(overlay.roof, frame, name, role="other", dash="5px,6px", whole=True)
+    """The scenario's own roofs in one trace, other formats dashed in another, then another accelerator's.
 
-
-def _roof(
-    roof: Roof,
-    frame: Frame,
-    text: str,
-    *,
-    role: str,
-    dash: str = "solid",
-    first: bool = False,
-    whole: bool = False,
-    above: bool = False,
-) -> dict[str, Any]:
-    """One roof, named below its line unless it is the ``first`` or ``above``.
-
-    The first and a ``whole`` one have their slope; others start where they leave it.
+    Few traces, for each costs time in every drawing while the hand moves; so words are those of :func:`roof_words`.
     """
-    end = frame.top * TFLOP / roof.bytes_per_s
-    corner = (min(end, frame.right) if roof.ridge is None else roof.ridge, roof.flops_per_s or end * roof.bytes_per_s)
-    xs, ys = [corner[0]], [corner[1] / TFLOP]
-    if first or whole:
-        xs, ys = [frame.left, *xs], [frame.left * roof.bytes_per_s / TFLOP, *ys]
-    if roof.flops_per_s is not None:
-        xs, ys = [*xs, frame.right], [*ys, roof.flops_per_s / TFLOP]
+    yield _lines([_corners(roof, frame, slope=roof == own[0]) for roof in own], role="limit", width=2.0)
+    if dashed := [_corners(roof, frame, slope=False) for roof in others if roof not in own]:
+        yield _lines(dashed, role="muted", width=1.5, dash="3px,4px")
+    if overlay:
+        yield _lines([_corners(overlay.roof, frame, slope=True)], role="other", width=1.5, dash="7px,5px")
+
+
+def roof_words(
+    own: tuple[Roof, ...], others: tuple[Roof, ...], overlay: Overlay | None, frame: Frame
+) -> Iterator[Word]:
+    """What stands beside the roofs: bandwidth along the slope, peaks at their ends."""
+    first = own[0]
+    if first.flops_per_s is not None:
+        yield Word(frame.right, first.flops_per_s / TFLOP, _height(first), "top left", away=10.0)  # above the points
+    for roof in (*own[1:], *(roof for roof in others if roof not in own)):
+        if roof.flops_per_s is not None:
+            above = roof.flops_per_s > (first.flops_per_s or 0.0)
+            yield Word(frame.right, roof.flops_per_s / TFLOP, _height(roof), f"{'top' if above else 'bottom'} left")
+    if overlay and overlay.roof.flops_per_s is not None:
+        text = f"{overlay.name}: {_height(overlay.roof)}"
+        yield Word(frame.right, overlay.roof.flops_per_s / TFLOP, text, "bottom left")
+    at = frame.left * (frame.right / frame.left) ** 0.2
+    yield Word(at, at * first.bytes_per_s / TFLOP, show_rate(first.bytes_per_s, "B"), "top left")
+
+
+def _corners(roof: Roof, frame: Frame, *, slope: bool) -> list[tuple[float, float]]:
+    """A roof from the left end of its slope, or from where it leaves the slope, to the right end of its peak."""
+    start = [(frame.left, frame.left * roof.bytes_per_s / TFLOP)] if slope else []
+    if roof.flops_per_s is None or roof.ridge is None:
+        end = min(frame.top * TFLOP / roof.bytes_per_s, frame.right)
+        return [*start, (end, end * roof.bytes_per_s / TFLOP)]
+    peak = roof.flops_per_s / TFLOP
+    return [*start, (roof.ridge, peak), (frame.right, peak)]
+
+
+def _lines(lines: list[list[tuple[float, float]]], *, role: str, width: float, dash: str = "solid") -> dict[str, Any]:
+    """Several lines as one trace, with a gap between each two."""
+    gap: list[tuple[float | None, float | None]] = [(None, None)]
+    points = [point for line in lines for point in [*line, *gap]][:-1]
     return {
         "type": "scatter",
-        "mode": "lines+text",
-        "x": xs,
-        "y": ys,
-        "text": ["" for _ in xs[:-1]] + [text],
-        "textposition": "top left" if first or above else "bottom left",
-        "line": {"width": 2.5 if first else 1.5, "dash": dash},
+        "mode": "lines",
+        "x": [x for x, _ in points],
+        "y": [y for _, y in points],
+        "line": {"width": width, "dash": dash},
         "hoverinfo": "skip",
         "showlegend": False,
         "meta": {"role": role},
     }
 
 
-def _words(x: float, y: float, text: str, position: str) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "text",
-        "x": [x],
-        "y": [y],
-        "text": [text],
-        "textposition": position,
-        "hoverinfo": "skip",
-        "showlegend": False,
-        "meta": {"role": "limit"},
-    }
-
-
 def _height(roof: Roof) -> str:
     return "peak not confirmed" if roof.flops_per_s is None else f"{roof.name} {show_rate(roof.flops_per_s, 'FLOP')}"
+
+
+def ridge_line(roof: Roof) -> tuple[Limit, ...]:
+    """The ridge as a line across the picture, where there is one."""
+    return () if roof.ridge is None else (Limit(roof.ridge, f"ridge {digits(roof.ridge)}"),)
 
 
 def log_axis(low: float, high: float, title: str) -> dict[str, Any]:

@@ -22,14 +22,14 @@ def figure(known, *, reported=0.62, run=PUZZLE):
 def test_bars_are_the_shares():
     used, at, drawn = figure(Known(0.35, None, "6N"))
     tables = {(table.trace, table.attribute): np.asarray(table.values) for table in drawn.frames}
-    for part, _ in enumerate(ROLE_OF_PART):
-        assert tables[part, "x"].shape == (len(used.sweep.seq_len), len(COUNTS) * len(WAYS))
-    ends = sum(tables[part, "x"] for part in range(len(ROLE_OF_PART)))
+    rows = len(COUNTS) * len(WAYS)
+    parts = tables[0, "customdata"].reshape(-1, len(ROLE_OF_PART), rows)
     shares = np.stack([100 * used.share(count, way) for count in COUNTS for way in WAYS], axis=-1)
-    assert ends == pytest.approx(shares)
-    labels = tables[len(ROLE_OF_PART), "text"][at].tolist()
-    assert labels == ["35.0%", "46.5%", "45.8%", "60.9%", "56.6%", "75.3%"]
-    assert (tables[len(ROLE_OF_PART), "x"] <= END).all()
+    assert parts.sum(axis=1) == pytest.approx(shares)
+    ends = (tables[0, "base"] + tables[0, "x"]).reshape(parts.shape).max(axis=1)
+    assert ends == pytest.approx(np.minimum(shares, END))
+    assert (drawn.labels.cut == (shares > END)).all()
+    assert drawn.labels.texts[at] == ["35.0%", "46.5%", "45.8%", "60.9%", "56.6%", "75.3%"]
 
 
 def test_the_puzzle_in_readouts_and_words():
@@ -63,15 +63,16 @@ def test_without_a_report_no_line_and_no_number_is_drawn():
     _, _, drawn = figure(Known(0.35, None, "6N"), reported=None)
     payload = drawn.payload()
     assert len(payload["readouts"]) == 2
-    assert [note["text"] for note in payload["figure"]["layout"]["annotations"]] == ["dense peak"]
+    assert [limit["name"] for limit in payload["limits"]] == ["peak"]
 
 
 @pytest.mark.parametrize("run", PRESETS.values(), ids=PRESETS)
 @pytest.mark.parametrize("known", [Known(0.35, None, "6N"), Known(None, 1e5, "full"), Known(1.0, None, "causal")])
 def test_every_figure_is_whole(run, known):
     _, _, drawn = figure(known, run=run)
-    text = json.dumps(drawn.payload(), allow_nan=False)
-    assert "nan" not in text
+    payload = drawn.payload()
+    json.dumps(payload, allow_nan=False)
+    assert "nan" not in str((payload["readouts"], payload["alt"], payload["labels"]["texts"]))
 
 
 def test_the_table_has_a_row_for_each_count_way_and_length():

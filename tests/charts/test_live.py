@@ -7,7 +7,16 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from core.charts.live import DEFAULT_HEIGHT, Limit, LiveFigure, LiveSlider, Readout, RowLabels, TraceTable
+from core.charts.live import (
+    DEFAULT_HEIGHT,
+    Limit,
+    LiveFigure,
+    LiveSlider,
+    PointLabels,
+    Readout,
+    RowLabels,
+    TraceTable,
+)
 
 POSITIONS = ["1 GPU", "2 GPUs", "4 GPUs"]
 SLIDER = LiveSlider("GPUs", POSITIONS, index=1)
@@ -70,6 +79,26 @@ def test_limits_and_row_labels_travel_beside_the_figure():
     json.dumps(payload, allow_nan=False)
     bare = live().payload()
     assert (bare["limits"], bare["labels"]) == ([], None)
+
+
+def beside(**more):
+    """Two labels at each of three positions."""
+    given = {
+        "texts": [["a", ""], ["a", "b"], ["a", "b"]],
+        "x": TABLE,
+        "y": TABLE,
+        "sides": [["top left", "bottom right"]] * 3,
+        "away": np.full((3, 2), 4.4),
+    }
+    return PointLabels(**given | more)
+
+
+def test_words_beside_points_travel_with_their_places():
+    points = live(point_labels=beside(x=TABLE / 3)).payload()["points"]
+    assert points["texts"] == [["a", ""], ["a", "b"], ["a", "b"]]
+    assert points["x"][0] == [2.667, 2.0]
+    assert points["away"] == [[4, 4]] * 3
+    assert live().payload()["points"] is None
 
 
 def test_the_signature_follows_the_tables_and_nothing_else():
@@ -138,6 +167,10 @@ def test_a_table_that_does_not_fit_is_named(table, words):
         ({"labels": RowLabels(["ab", "ab", "ab"])}, "row labels at a position must be a sequence of strings"),
         ({"labels": RowLabels([["a"]] * 3, cut=np.zeros((3, 2), bool))}, r"cut has shape \(3, 2\), not \(3, 1\)"),
         ({"labels": RowLabels([["a"]] * 3, bold=1)}, "bold is 1, outside the 1 rows"),
+        ({"point_labels": beside(texts=[["a"]] * 3)}, r"point labels: x has shape \(3, 2\), not \(3, 1\)"),
+        ({"point_labels": beside(texts=[["a", "b"]] * 2)}, r"texts has shape \(2, 2\), not \(3, 2\)"),
+        ({"point_labels": beside(sides=[["top left", "above"]] * 3)}, "the side 'above' is not known"),
+        ({"point_labels": beside(x=TABLE * np.nan)}, "stand at a point that is not finite"),
     ],
 )
 def test_words_that_do_not_fit_the_slider_are_named(more, words):
