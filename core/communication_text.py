@@ -11,6 +11,7 @@ from core.efficiency import REASONS, Efficiency
 from core.hardware import Link
 from core.parallelism import pipeline_bubble
 from core.placement import AxisGroup, axis_groups
+from core.rank_places import rank_picture
 from core.scenario import Scenario
 
 SENDS: dict[Axis, str] = {
@@ -87,6 +88,17 @@ def assumptions_in_words(scenario: Scenario) -> str:
         f"Estimates: matrices at {show_percent(rates.matmul_share)} of the dense 16-bit peak, all kernels "
         f"{show_percent(rates.job_share)} of that in a large job; MFU counts causal attention. Traffic hides as far as "
         "its axis allows and there is work to hide behind. No stragglers, no uneven routing."
+    )
+
+
+def uneven_note(scenario: Scenario) -> str:
+    """A warning where groups and nodes do not line up; empty where they do."""
+    joined = links(scenario)
+    if not rank_picture(scenario.training, joined.gpus_per_node).uneven:
+        return ""
+    return (
+        f"Groups and nodes of {joined.gpus_per_node:,} GPUs do not line up, so the worst-placed group sets the pace: "
+        "its ports are few. Degrees that divide the node, or a part of each node left free, avoid that."
     )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.placement import axis_groups
+import numpy as np
+
+from core.placement import AxisGroup, axis_groups
 from core.scenario import TrainingScenario
 
 DRAWN_NODES, DRAWN_GPUS = 8, 72  # a rack of 72 is the largest domain that is drawn whole
@@ -14,18 +16,20 @@ LETTERS = {"tensor": "T", "context": "C", "expert": "E", "data": "D", "pipeline"
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The group of GPU 0 along one axis, and how the axis lies on nodes."""
+    """The group of GPU 0 along one axis, and how it lies on nodes."""
 
     axis: str
     ranks: int
     stride: int
-    per_node: int  # members in a node, the fewest where nodes differ
+    fewest: int  # members in a node
+    most: int
     nodes: int
+    worst_nodes: int  # nodes that another group of the axis may span
 
     @property
     def inside(self) -> bool:
-        """Whether every group of the axis lies within one node."""
-        return self.nodes <= 1
+        """Whether it lies within one node."""
+        return self.nodes == 1
 
     def holds(self, rank: int) -> bool:
         """Whether a GPU belongs to it."""
@@ -52,6 +56,11 @@ class RankPicture:
     gpus_per_node: int
     groups: tuple[Group, ...]  # of more than one GPU
 
+    @property
+    def uneven(self) -> bool:
+        """Whether groups and nodes do not line up, so that some group has fewer members in a node than it could."""
+        return any(group.fewest < group.most or group.worst_nodes > group.nodes for group in self.groups)
+
 
 def rank_picture(run: TrainingScenario, gpus_per_node: int) -> RankPicture:
     """GPU 0's groups under the order of :mod:`core.placement`, on at most :data:`DRAWN_NODES` nodes.
@@ -60,17 +69,19 @@ def rank_picture(run: TrainingScenario, gpus_per_node: int) -> RankPicture:
     """
     degrees = {f"{axis}_parallel": run.layout[f"{axis}_parallel"] for axis in LETTERS}
     placed = axis_groups(gpus_per_node=gpus_per_node, **degrees)
-    groups = tuple(
-        Group(axis, int(g.ranks), int(g.stride), int(g.per_node), int(g.nodes))
-        for axis, g in ((axis, placed[axis]) for axis in LETTERS)
-        if g.ranks > 1
-    )
+    groups = tuple(_group(axis, placed[axis], gpus_per_node) for axis in LETTERS if placed[axis].ranks > 1)
     total = run.num_gpus
     num_nodes = -(-total // gpus_per_node)
     nodes = tuple(
         _node(number, groups, total, gpus_per_node) for number in _worth_drawing(groups, num_nodes, gpus_per_node)
     )
     return RankPicture(nodes, num_nodes, total, gpus_per_node, groups)
+
+
+def _group(axis: str, placed: AxisGroup, gpus_per_node: int) -> Group:
+    ranks, stride = int(placed.ranks), int(placed.stride)
+    members = np.unique(np.arange(ranks) * stride // gpus_per_node, return_counts=True)[1]
+    return Group(axis, ranks, stride, int(members.min()), int(members.max()), members.size, int(placed.nodes))
 
 
 def _worth_drawing(groups: tuple[Group, ...], num_nodes: int, gpus_per_node: int) -> list[int]:

@@ -78,9 +78,12 @@ def _in_lines(words: str, width: float) -> list[str]:
 def span_in_words(group: Group) -> str:
     """How many GPUs a group has and where they lie."""
     each = f"{group.ranks:,} GPUs"
+    if group.inside and group.worst_nodes > 1:
+        return f"{each}, inside one node, other groups over {group.worst_nodes:,}"
     if group.inside:
         return f"{each}, inside one node"
-    return f"{each}, over {group.nodes:,} nodes, {group.per_node:,} in each"
+    members = f"{group.fewest:,}" if group.fewest == group.most else f"{group.fewest:,} to {group.most:,}"
+    return f"{each}, over {group.nodes:,} nodes, {members} in each"
 
 
 def _alt(picture: RankPicture) -> str:

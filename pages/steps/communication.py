@@ -14,13 +14,13 @@ from core.pipeline_drawing import own_drawing
 from core.rank_places import rank_picture
 from pages._ui import baseline, predict, settings, state
 from pages._ui.content import section
-from pages._ui.controls import field_row
+from pages._ui.controls import field_row, refusal
 from pages._ui.live_chart import live_chart
 from pages._ui.pipeline_picture import pipeline_picture
 from pages._ui.scenario_bar import scenario_bar, show_gpu_count
 from pages._ui.step_page import csv_download, data_table, fix_table, mistakes, say_it, step_head
 from pages._ui.svg_picture import svg_picture
-from pages._ui.words import inline, plain
+from pages._ui.words import inline
 from pages._ui.working_view import show_workings, working_box
 
 MAIN = ("tensor_parallel", "pipeline_parallel", "zero_stage", "micro_batch_size")
@@ -73,10 +73,11 @@ def follow_sliders(places: dict[str, Any]) -> None:
             index=by_axis.data_parallel.index(run.data_parallel),
             on_commit=lambda index: state.change(data_parallel=by_axis.data_parallel[index]),
         )
-    problem = communication.memory_problem(scenario)
-    places["problem"].markdown(
-        f":red[:material/error: It would not run. {plain(problem.sentence)}]" if problem else "", width="stretch"
-    )
+    with places["problem"]:
+        if problem := communication.memory_problem(scenario):
+            refusal(f"It would not run. {problem.sentence}")
+        if uneven := communication_text.uneven_note(scenario):
+            st.caption(uneven)
     data_table(places["table"], communication_text.axis_table(by_axis, scenario, unit, pinned))
     show_workings(places["axes_working"], lambda: [*ring_workings(scenario), *axis_workings(scenario)], unit)
     with places["ranks"]:
@@ -109,7 +110,7 @@ def axes() -> dict[str, Any]:
     st.header("Time on the links, by axis", anchor="axes")
     field_row(MAIN, topic="communication")
     field_row(MORE, topic="communication", folded="More of the layout")
-    place, problem = st.container(), st.empty()
+    place, problem = st.container(), st.container()
     with st.container(horizontal=True, vertical_alignment="center"):
         baseline.pin_buttons("communication", now)
         csv_download("CSV", by_axis_table, key="communication.csv")

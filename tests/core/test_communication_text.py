@@ -21,6 +21,7 @@ from core.communication_text import (
     said_numbers,
     show_time,
     time_gap,
+    uneven_note,
 )
 from core.presets import load_presets
 from core.scenario import changed
@@ -135,6 +136,12 @@ def test_the_drawing_says_when_it_is_not_the_scenario():
     uneven = changed(SPLIT, num_micro_batches=20, virtual_stages=2)
     assert "rounds of 8; 20 do not divide" in pipeline_note(uneven, "interleaved", 2)
     assert pipeline_note(SPLIT, "1f1b", 1).startswith("A backward pass takes twice as long")
+
+
+def test_groups_that_do_not_line_up_with_nodes_are_noted():
+    assert uneven_note(START) == ""
+    rack = on("gb200", tensor_parallel=8, data_parallel=16)
+    assert uneven_note(rack).startswith("Groups and nodes of 72 GPUs do not line up")
 
 
 def test_small_words():

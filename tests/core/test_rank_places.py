@@ -51,3 +51,16 @@ def test_of_a_pod_of_thousands_the_first_are_drawn():
 def test_one_gpu_has_no_group():
     picture = rank_picture(changed(START, data_parallel=1).training, 8)
     assert (picture.groups, picture.nodes[0].gpus) == ((), ((),))
+
+
+# 16 ranks 8 apart on racks of 72: 9 members in the first, 7 in the second.
+def test_groups_that_do_not_fill_nodes_evenly_are_counted_and_noted():
+    run = changed(START, tensor_parallel=8, data_parallel=16).training
+    data = rank_picture(run, 72).groups[1]
+    assert (data.nodes, data.fewest, data.most) == (2, 7, 9)
+    assert rank_picture(run, 72).uneven
+    assert not rank_picture(run, 8).uneven
+    tilted = rank_picture(changed(START, tensor_parallel=8, data_parallel=9).training, 12)
+    assert tilted.groups[0].inside
+    assert tilted.groups[0].worst_nodes == 2
+    assert tilted.uneven
