@@ -1,22 +1,13 @@
-"""The pictures of step 3 carry the numbers of core: bars, readouts, sentences, boxes and tables."""
+"""The pictures of step 3 carry the numbers of core: bars, readouts, sentences and tables."""
 
 import json
-import re
-from itertools import pairwise
-from xml.etree import ElementTree
 
 import pytest
 
 from core.charts.communication import by_axis, scaling_figure, scaling_table, sweep_table
-from core.charts.pipeline import pipeline_figure
-from core.charts.rank_places import rank_places
-from core.charts.who_talks import who_talks
 from core.communication import headline_of, over_gpus, scaling
 from core.display import show_bytes, show_percent, show_seconds
-from core.parallelism import SCHEDULES
-from core.pipeline_drawing import pipeline_drawing
 from core.presets import load_presets
-from core.rank_places import rank_picture
 from core.scenario import changed
 from core.scenario_link import default_scenario
 from tests.core.test_communication import on
@@ -109,56 +100,3 @@ def test_tables_hold_what_the_charts_show():
     curves = scaling_table(scaling(SPLIT))
     assert set(curves["mode"]) == {"strong", "weak"}
     assert len({len(column) for column in curves.values()}) == 1
-
-
-@pytest.mark.parametrize("kind", SCHEDULES)
-def test_boxes_of_a_row_follow_each_other_and_fill_all_but_the_bubble(kind):
-    drawing = pipeline_drawing(kind, 8, 32, virtual_stages=4)
-    data = pipeline_figure(drawing)
-    place = drawing.micro_batches.index(32)
-    shown = data["schedules"][data["which"][place]]
-    rows = {row: [] for row in range(8)}
-    for flat in shown["passes"].values():
-        for k in range(0, len(flat), 4):
-            row, start, long, number = flat[k : k + 4]
-            rows[row].append((start, start + long))
-            assert 1 <= number <= 32
-    for boxes in rows.values():
-        assert all(end <= start for (_, end), (start, _) in pairwise(sorted(boxes)))
-        busy = sum(end - start for start, end in boxes)
-        assert 1 - busy / shown["length"] == pytest.approx(drawing.of_total[place], abs=1e-12)
-    assert ("weight" in shown["passes"]) == (kind == "zb-h1")
-    assert show_percent(drawing.of_total[place]) in data["alt"][place]
-    assert data["readouts"][0]["values"][place] == show_percent(drawing.of_total[place])
-    assert len(json.dumps(data)) < 400_000
-
-
-def test_a_drawing_that_is_smaller_says_so():
-    drawing = pipeline_drawing("1f1b", 64, 512)
-    data = pipeline_figure(drawing)
-    assert data["drawn"][-1].startswith("Drawn smaller: 16 stages and 64 micro-batches.")
-    assert pipeline_figure(pipeline_drawing("1f1b", 8, 32))["drawn"][0] == ""
-    assert len(data["schedules"]) < len(data["which"]), "equal drawings are sent once"
-
-
-@ALL
-def test_diagrams_are_whole_and_in_words(scenario):
-    for drawing in (who_talks(), rank_places(rank_picture(scenario.training, 8))):
-        for picture, width in ((drawing.wide, 760), (drawing.narrow, 350)):
-            root = ElementTree.fromstring(picture)
-            assert float(root.attrib["width"]) <= width
-            right = [float(x.attrib["x"]) + float(x.attrib["width"]) for x in root.iter() if x.tag.endswith("}rect")]
-            assert max(right, default=0) <= width
-        assert drawing.alt.endswith(".")
-
-
-def test_the_drawing_of_nodes_says_where_each_group_lies():
-    drawing = rank_places(rank_picture(SPLIT.training, 8))
-    assert drawing.alt == (
-        "256 GPUs on 32 nodes. GPU 0 belongs to: tensor group of 8 GPUs, inside one node; data group of 4 GPUs, over 4"
-        " nodes, 1 in each; pipeline group of 8 GPUs, over 8 nodes, 1 in each. 7 nodes are drawn."
-    )
-    assert re.findall(r">node ([\d,]+)<", drawing.wide) == ["0", "1", "2", "3", "4", "8", "28"]
-    assert "One GPU: it talks to nobody." in rank_places(rank_picture(changed(START, data_parallel=1).training, 8)).wide
-    many = rank_places(rank_picture(changed(START, data_parallel=4096).training, 8960))
-    assert "and 4,024 more" in many.wide

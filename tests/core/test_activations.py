@@ -3,20 +3,8 @@
 import numpy as np
 import pytest
 
-from core.activations import activation_bytes_per_layer, layer_activation_bytes, layer_tensors, logits_bytes
-from core.kept_tensors import Run
-from core.model_spec import (
-    Attention,
-    CompressedAttention,
-    Indexer,
-    LatentAttention,
-    Layer,
-    LinearAttention,
-    LinearMixer,
-    Mlp,
-    Moe,
-    StateSpace,
-)
+from core.activations import activation_bytes_per_layer, layer_activation_bytes, logits_bytes
+from core.model_spec import Attention, Layer, Mlp
 from core.parallelism import in_flight_micro_batches
 from core.units import GB, GIB
 from tests.published import as_printed, rows
@@ -151,116 +139,6 @@ def test_matches_what_pytorch_saves_for_a_llama_layer():
 def test_matches_what_pytorch_saves_for_a_gpt_layer_with_stored_scores():
     counted = layer_activation_bytes(gpt_layer(2048, 16), 2048, seq_len=2048, fused_attention=False, dropout=True)
     assert counted / 2048 / 2048 + 2 * 8 / 2048 == 114.0078125
-
-
-def test_fewer_key_heads_than_gpus_are_copied():
-    layer = Layer(mixer=Attention(num_heads=64, num_kv_heads=8, head_dim=128, v_head_dim=128))
-    keys = {
-        gpus: next(
-            float(tensor.bytes(Run.of(seq_len=1, tensor_parallel=gpus)))
-            for tensor in layer_tensors(layer, 8192, seq_len=1, tensor_parallel=gpus)
-            if tensor.label == "keys"
-        )
-        for gpus in (1, 8, 16)
-    }
-    assert keys == {1: 2 * 8 * 128, 8: 2 * 128, 16: 2 * 128}
-
-
-# Megatron-LM issue 1784: an MoE layer is no dense MLP. Widths a token passes: DeepSeek-V3 (8 + 1) x 2,048 = 18,432,
-# by luck that of its dense layers; Mixtral 8x7B 2 x 14,336 = 28,672.
-@pytest.mark.parametrize(
-    ("mlp", "hidden_size", "width"),
-    [
-        (Moe(num_experts=8, top_k=2, expert_intermediate_size=14336), 4096, 28672),
-        (
-            Moe(num_experts=256, top_k=8, expert_intermediate_size=2048, shared_intermediate_size=2048),
-            7168,
-            18432,
-        ),
-        (Mlp(intermediate_size=18432), 7168, 18432),
-    ],
-)
-def test_an_moe_layer_counts_every_expert_that_a_token_passes(mlp, hidden_size, width):
-    run = Run.of(seq_len=1)
-    inner = [t for t in layer_tensors(Layer(mlp=mlp), hidden_size, seq_len=1) if t.label.endswith("their product")]
-    assert sum(tensor.bytes(run) for tensor in inner) == 2 * width
-
-
-def test_experts_keep_a_copy_of_a_token_for_each_choice():
-    layer = Layer(mlp=Moe(num_experts=8, top_k=2, expert_intermediate_size=14336))
-    by_hand = 2 * (4096 + 4096) + 4 * 8 + 2 * 2 * 4096 + 3 * 2 * 2 * 14336  # norm, input, router, copies, inner
-    assert layer_activation_bytes(layer, 4096, seq_len=1, keep_expert_outputs=False) == by_hand
-    assert layer_activation_bytes(layer, 4096, seq_len=1) == by_hand + 2 * 2 * 4096
-
-
-def test_even_routing_makes_expert_parallelism_free_and_uneven_routing_does_not():
-    layer = Layer(mlp=Moe(num_experts=64, top_k=8, expert_intermediate_size=1024))
-    alone, spread = layer_activation_bytes(layer, 4096, seq_len=4096, expert_parallel=[1, 8])
-    assert alone == spread
-    alone, spread = layer_activation_bytes(layer, 4096, seq_len=4096, expert_parallel=[1, 8], expert_load=1.5)
-    assert spread > alone, "one GPU with all experts gets all tokens, whatever the routing"
-
-
-MIXERS = {
-    "sliding": Attention(num_heads=8, num_kv_heads=4, head_dim=32, v_head_dim=32, window=128, qk_norm="head"),
-    "gated": Attention(num_heads=8, num_kv_heads=4, head_dim=32, v_head_dim=32, output_gate=True, v_norm=True),
-    "mla": LatentAttention(
-        num_heads=8,
-        q_lora_rank=96,
-        kv_lora_rank=64,
-        qk_nope_head_dim=32,
-        qk_rope_head_dim=16,
-        v_head_dim=32,
-        indexer=Indexer(num_heads=4, head_dim=32, top_k=64),
-    ),
-    "compressed": CompressedAttention(
-        num_heads=8,
-        head_dim=64,
-        qk_rope_head_dim=16,
-        q_lora_rank=96,
-        o_groups=4,
-        o_lora_rank=64,
-        window=128,
-        ratio=4,
-        indexer=Indexer(num_heads=4, head_dim=32, top_k=64),
-    ),
-    "gated delta": LinearAttention(
-        rule="gated_delta", num_key_heads=4, num_value_heads=8, key_head_dim=32, value_head_dim=32, conv_kernel=4
-    ),
-    "kda": LinearAttention(
-        rule="kda", num_key_heads=8, num_value_heads=8, key_head_dim=32, value_head_dim=32, conv_kernel=4
-    ),
-    "lightning": LinearAttention(
-        rule="lightning", num_key_heads=8, num_value_heads=8, key_head_dim=32, value_head_dim=32, conv_kernel=0
-    ),
-    "mamba2": StateSpace(num_heads=8, head_dim=64, state_size=16, num_groups=2, conv_kernel=4),
-    "matrix": LinearMixer(),
-}
-
-
-@pytest.mark.parametrize("mixer", MIXERS.values(), ids=MIXERS.keys())
-def test_every_mixer_is_counted_and_names_why_it_keeps_what_it_keeps(mixer):
-    layer = Layer(mixer=mixer, mlp=Mlp(intermediate_size=1024))
-    tensors = layer_tensors(layer, 256, seq_len=1024, tensor_parallel=4, sequence_parallel=True)
-    run = Run.of(seq_len=1024, tensor_parallel=4, sequence_parallel=True)
-    assert all(tensor.why and tensor.bytes(run) > 0 for tensor in tensors)
-    assert len({tensor.label for tensor in tensors}) == len(tensors)
-    # Only the scores of attention are dropped by selective recomputation, and nothing grows faster than the sequence.
-    once, twice = layer_activation_bytes(layer, 256, seq_len=[4096, 8192])
-    assert twice == 2 * once
-
-
-def test_a_window_saves_no_stored_scores():
-    full, sliding = (
-        layer_activation_bytes(
-            Layer(mixer=Attention(num_heads=8, num_kv_heads=8, head_dim=32, v_head_dim=32, window=window)),
-            256,
-            seq_len=4096,
-            fused_attention=False,
-        )
-        for window in (None, 128)
-    )
-    assert full == sliding
 
 
 def test_hyper_connections_keep_every_stream():

@@ -27,7 +27,6 @@ from core.bottleneck_text import (
 from core.bottleneck_verdict import verdicts
 from core.hardware import load_accelerators
 from core.model_spec import load_models
-from core.prediction import matching_slip
 from core.presets import load_presets
 from core.scenario import build, changed, field_values, with_model
 from core.scenario_link import default_scenario
@@ -171,38 +170,3 @@ def test_tables_have_the_same_columns_in_each_row():
 def test_a_pinned_scenario_can_be_recognised():
     assert layout_in_words(START, "decode") == "Llama 3.1 70B on 8 x H100 SXM, decode, 4,096 tokens, batch 32"
     assert layout_in_words(START, "training") == "Llama 3.1 70B on 64 x H100 SXM, training, 4,096 tokens"
-
-
-@EVERY
-def test_the_first_question_asks_for_the_largest_product_of_decode(scenario):
-    question = decode_intensity(scenario)
-    decode = place(scenario, "decode")
-    assert question.intensity == decode.headline(index_of(decode, scenario)).intensity
-    assert question.batch == scenario.serving.batch
-
-
-@pytest.mark.parametrize(
-    ("guess", "words"),
-    [(64.0, "a weight brings 2 bytes"), (1.0, "one request alone"), (295.0, "That is the ridge")],
-)
-def test_slips_of_the_first_question(guess, words):
-    question = decode_intensity(START)
-    slip = matching_slip(guess, question.intensity, question.slips)
-    assert slip is not None
-    assert words in slip.words
-
-
-def test_slips_of_experts_and_of_narrow_weights():
-    moe = decode_intensity(with_model(START, load_models()["deepseek-ai/DeepSeek-V3"])[0])
-    assert "An expert is read" in matching_slip(32.0, moe.intensity, moe.slips).words
-    narrow = decode_intensity(changed(START, weight_dtype="fp8", serving_tensor_parallel=1))
-    assert "two bytes for a weight" in matching_slip(32.0, narrow.intensity, narrow.slips).words
-
-
-# 35 x 4/3: three forward passes' worth of FLOPs become four.
-def test_the_second_question():
-    question = recomputed_share(START.training)
-    assert question.percent == pytest.approx(46.667, abs=1e-3)
-    assert question.exact_percent < question.percent
-    for guess, words in ((62.0, "the puzzle"), (70.0, "a third of the work"), (52.5, "half"), (35.0, "HFU counts it")):
-        assert words in matching_slip(guess, question.percent, question.slips).words
