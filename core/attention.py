@@ -14,7 +14,8 @@ from core.attention_shapes import AttentionShape, layer_shapes
 from core.checks import Floats
 from core.scenario import TrainingScenario
 
-SEQ_LEN = tuple(512 * 2**k for k in range(12))
+# Positions of the slider: two a doubling, to 1,048,576 tokens.
+SEQ_LEN = tuple(n * 2**k for k in range(12) for n in (512, 768))[:-1]
 TILE_ROWS = (8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 ELEMENT_BYTES = 2
 

@@ -49,7 +49,7 @@ def over_length(
         ]
         title = "bytes held beside Q, K and V"
     n = np.array(sweep.seq_len, dtype=np.float64)
-    ticks = [512 * 4**k for k in range(6)]
+    ticks = [512 * 8**k for k in range(4)]
     figure, tables = log_figure(n, lines, unit)
     if view == MEMORY:
         figure["data"].append(level(n, sweep.memory_bytes))

@@ -18,12 +18,13 @@ _STEPS = {
     "GiB": (("KiB", 2**10), ("MiB", 2**20), ("GiB", 2**30), ("TiB", 2**40), ("PiB", 2**50), ("EiB", 2**60)),
 }
 HEIGHT = 340  # pixels
+MOST_TICKS = 5  # each costs a drawing time while a hand drags
 
 
 def log_figure(
     x: Floats, lines: Sequence[tuple[str, str, Floats]], unit: str
 ) -> tuple[dict[str, Any], tuple[TraceTable, ...]]:
-    """Lines that stand still, and on each a mark that a table moves along."""
+    """Lines that stand still, and one trace of marks that tables move along them."""
     traces: list[dict[str, Any]] = [
         {
             "type": "scatter",
@@ -38,23 +39,25 @@ def log_figure(
         }
         for (name, role, values), dash in zip(lines, ("solid", "10px,3px", "2px,3px"), strict=False)
     ]
-    tables = []
-    for _, role, values in lines:
-        tables += [TraceTable(len(traces), "x", x[:, None]), TraceTable(len(traces), "y", values[:, None])]
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "x": [x[0]],
-                "y": [values[0]],
-                "marker": {"size": 12},
-                "hoverinfo": "skip",
-                "showlegend": False,
-                "meta": {"role": role},
-            }
-        )
+    heights = np.stack([values for _, _, values in lines], axis=-1)
+    tables = (
+        TraceTable(len(traces), "x", np.repeat(x[:, None], len(lines), axis=1)),
+        TraceTable(len(traces), "y", heights),
+    )
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": [x[0]] * len(lines),
+            "y": heights[0],
+            "marker": {"size": 12},
+            "hoverinfo": "skip",
+            "showlegend": False,
+            "meta": {"roles": [role for _, role, _ in lines]},
+        }
+    )
     layout = {"height": HEIGHT, "margin": {"l": 64, "r": 20, "t": 14, "b": 48}}
-    return {"data": traces, "layout": layout}, tuple(tables)
+    return {"data": traces, "layout": layout}, tables
 
 
 def level(x: Floats, level: float, name: str = "", role: str = "limit") -> dict[str, Any]:
@@ -106,7 +109,7 @@ def byte_axis(title: str, values: Floats, unit: str) -> dict[str, Any]:
     low, high = reach(values)
     ticks = [(size * part, f"{part:g} {name}") for name, size in _STEPS[unit] for part in (1, 10, 100)]
     inside = [(size, text) for size, text in ticks if low <= size <= high]
-    every = -(-len(inside) // 8)
+    every = -(-len(inside) // MOST_TICKS)
     return {
         "type": "log",
         "title": {"text": title},

@@ -10,14 +10,14 @@ def test_ticks_stand_in_the_readers_family_of_units():
     values = np.array([1e6, 5e12])
     assert byte_axis("bytes", values, "GB")["ticktext"][0] == "1 MB"
     binary = byte_axis("bytes", values, "GiB")
-    assert "1 GiB" in binary["ticktext"]
-    assert binary["tickvals"][binary["ticktext"].index("1 GiB")] == 2**30
+    assert "10 GiB" in binary["ticktext"]
+    assert binary["tickvals"][binary["ticktext"].index("10 GiB")] == 10 * 2**30
 
 
 @pytest.mark.parametrize("high", [1e4, 1e9, 1e15, 1e20])
-def test_there_are_never_more_than_eight_ticks(high):
+def test_there_are_never_more_than_five_ticks(high):
     made = byte_axis("bytes", np.array([1e3, high]), "GB")
-    assert 1 <= len(made["tickvals"]) <= 8
+    assert 1 <= len(made["tickvals"]) <= 5
     assert len(made["tickvals"]) == len(made["ticktext"])
 
 
