@@ -11,7 +11,7 @@ from core.bottleneck_questions import CeilingQuestion, IntensityQuestion
 from core.bottleneck_verdict import Pressure, Verdict
 from core.display import digits, show_bytes, show_count, show_percent, show_rate, show_seconds
 from core.scenario import Scenario
-from core.under_roof import Placed, Spot, half_roof
+from core.under_roof import Placed, Roof, Spot, half_roof
 
 BOUND_WORDS = {
     "bandwidth": "bandwidth-bound",
@@ -35,14 +35,20 @@ def limit_numbers(scenario: Scenario) -> dict[str, str]:
     return {
         "model": scenario.model.name,
         "gpu": scenario.accelerator.name,
-        "bandwidth": show_rate(roof.bytes_per_s, "B"),
-        "peak": "no confirmed peak" if roof.flops_per_s is None else f"{show_rate(roof.flops_per_s, 'FLOP')} dense",
+        "rates": _rates(roof),
         "batch": f"{scenario.serving.batch:,}",
         "requests": "request" if scenario.serving.batch == 1 else "requests",
         "dtype": scenario.serving.weight_dtype,
         "gpus": f"{scenario.serving.serving_tensor_parallel:,}",
         "gpu_word": "GPU" if scenario.serving.serving_tensor_parallel == 1 else "GPUs",
     }
+
+
+def _rates(roof: Roof) -> str:
+    reads = f"reads {show_rate(roof.bytes_per_s, 'B')}"
+    if roof.flops_per_s is None:
+        return f"{reads}, and no peak of its multipliers is confirmed"
+    return f"{reads} and multiplies at {show_rate(roof.flops_per_s, 'FLOP')} dense"
 
 
 def intensity_numbers(question: IntensityQuestion) -> dict[str, str]:
