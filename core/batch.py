@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from core.bend import bend_batch
 from core.checks import Floats
@@ -92,6 +92,16 @@ class BatchSweep:
         )
 
     @property
+    def ceilings(self) -> dict[str, Floats]:
+        """Tokens a second if one kind of work were all, at datasheet rates. [tokens/s]
+
+        "weights": reading them, for all requests. "caches": reading each one's, states included. "flops": the matrices.
+        """
+        batch, floor = np.array(self.batch), self.step.floor
+        with np.errstate(divide="ignore"):
+            return {"weights": batch / floor.weight_s, "caches": batch / floor.kv_s, "flops": batch / floor.matmul_s}
+
+    @property
     def alone(self) -> Headline:
         """One request on its own."""
         return self.headline(0)
@@ -159,21 +169,30 @@ def over_batch(scenario: Scenario) -> BatchSweep:
 @lru_cache(maxsize=128)
 def _over_batch(scenario: ServingScenario, fabric: Fabric, batches: tuple[int, ...]) -> BatchSweep:
     formats, gpus = formats_of(scenario), scenario.serving_tensor_parallel
-    step = serving_step(
-        scenario.model,
-        scenario.accelerator,
-        scenario.context_len,
-        batch=np.array(batches),
-        tensor_parallel=gpus,
-        memory_fraction=scenario.memory_fraction,
-        fabric=fabric,
-        **formats,
-    )
     bends = [
         float(bend_batch(scenario.model, scenario.accelerator, length, tensor_parallel=gpus, **formats))
         for length in (None, scenario.context_len)
     ]
+    step = _step(scenario, fabric, np.array(batches))
     return BatchSweep(batches, step, most_requests(scenario), *bends)
+
+
+def step_of(scenario: Scenario) -> ServingStep:
+    """The scenario's own decode step, as its derivations take it."""
+    return _step(scenario.serving, fabric_between(scenario), scenario.serving.batch)
+
+
+def _step(scenario: ServingScenario, fabric: Fabric, batch: ArrayLike) -> ServingStep:
+    return serving_step(
+        scenario.model,
+        scenario.accelerator,
+        scenario.context_len,
+        batch=batch,
+        tensor_parallel=scenario.serving_tensor_parallel,
+        memory_fraction=scenario.memory_fraction,
+        fabric=fabric,
+        **formats_of(scenario),
+    )
 
 
 def headline_of(scenario: Scenario) -> Headline:

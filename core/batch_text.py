@@ -140,18 +140,19 @@ def bend_in_words(scenario: Scenario) -> str:
     floor, dtype = sweep.step.floor, multiply_dtype(here.accelerator, here.weight_dtype)
     cache, flops = float(floor.kv_s[0]), float(floor.matmul_s[0] + floor.attention_s[0])
     said = [
-        f"Reading the weights costs the same for any batch, their FLOPs grow with it. From"
-        f" {digits(sweep.matrices_bend)} requests on the FLOPs take longer, at the dense {dtype} peak."
+        f"Reading the weights is shared, so its ceiling rises with the batch; that of the FLOPs is flat. They meet at"
+        f" {digits(sweep.matrices_bend)} requests, at the dense {dtype} peak: there the matrices turn compute-bound."
+        f" Caches set a flat ceiling too: each takes {show_seconds(cache)} to read, and its request's FLOPs"
+        f" {show_seconds(flops)}."
     ]
     if math.isinf(sweep.step_bends):
         said.append(
-            f"A step as a whole never turns compute-bound at {here.context_len:,} tokens: each request's cache takes"
-            f" {show_seconds(cache)} to read and its FLOPs {show_seconds(flops)}, and both grow alike."
+            f"That ceiling is the lower one, so at {here.context_len:,} tokens a whole step stays bound by memory at"
+            " any batch."
         )
     else:
         said.append(
-            f"Each request's cache takes {show_seconds(cache)} to read, less than its FLOPs with"
-            f" {show_seconds(flops)}, so a whole step bends too, at {digits(sweep.step_bends)} requests."
+            f"That ceiling is the higher one, so a whole step bends too, at {digits(sweep.step_bends)} requests."
         )
     if sweep.max_batch < sweep.matrices_bend:
         said.append(f"Memory stops at {sweep.max_batch:,}, before the bend.")

@@ -5,19 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
-from core.batch import Headline, formats_of, headline_of, memory_of, over_batch
+from core.batch import formats_of, memory_of, over_batch, step_of
 from core.batch_questions import MANY, throughput_ratio
 from core.batch_token import DRAFT_TOKENS, over_draft, prices
 from core.dtypes import bytes_per_element
-from core.hardware import Accelerator
 from core.kv_working import kv_working
 from core.scenario import Scenario, ServingScenario
-from core.serving_memory import CHUNK_TOKENS, activation_bytes_per_token
-from core.serving_rates import EFFICIENCIES, StepTime, multiply_dtype, multiply_flops_per_s
+from core.serving_rates import multiply_dtype, multiply_flops_per_s
 from core.serving_weights import dtype_of_parts, lookup_params, served_matrices, vector_bytes
 from core.serving_work import ServingWork, decode_work
+from core.serving_working import (
+    estimate_working,
+    floor_working,
+    max_batch_working,
+    speculation_working,
+    tokens_working,
+)
 from core.working import Term, Working, number, product
 
 _POPE = "Pope et al. 2022, arXiv:2211.05102, section 2.1"
@@ -25,11 +28,9 @@ _POPE = "Pope et al. 2022, arXiv:2211.05102, section 2.1"
 
 def step_workings(scenario: Scenario) -> list[Working]:
     """The first question's ratio; floor, estimate and throughput of the step; the bend."""
-    here = scenario.serving
-    head = headline_of(scenario)
-    workings = [_ratio(here), _floor(here, head), _estimate(scenario, head), _throughput(head)]
-    sweep = over_batch(scenario)
-    return [*workings, _bend(here, sweep.matrices_bend)] if math.isfinite(sweep.matrices_bend) else workings
+    here, step, bend = scenario.serving, step_of(scenario), over_batch(scenario).matrices_bend
+    workings = [_ratio(here), floor_working(step, here.accelerator), estimate_working(step), tokens_working(step)]
+    return [*workings, _bend(here, bend)] if math.isfinite(bend) else workings
 
 
 def cap_workings(scenario: Scenario) -> list[Working]:
@@ -42,7 +43,7 @@ def cap_workings(scenario: Scenario) -> list[Working]:
         tensor_parallel=here.serving_tensor_parallel,
         indexer="included",
     )
-    return [_weights(here), cache, _cap(here)]
+    return [_weights(here), cache, max_batch_working(step_of(scenario))]
 
 
 def _work(scenario: ServingScenario, batch: int) -> ServingWork:
@@ -66,111 +67,6 @@ def _ratio(scenario: ServingScenario) -> Working:
         unit="x",
         assumptions=("memory holds them", "floors in seconds, as below"),
         source=_POPE,
-    )
-
-
-def _floor(scenario: ServingScenario, head: Headline) -> Working:
-    work, rate = _work(scenario, head.batch), number(scenario.accelerator.hbm_bytes_per_s)
-    reads = {"weights": work.weight_bytes, "caches": work.kv_bytes, "states, read and written": work.state_bytes}
-    terms = tuple(
-        Term(label, f"{number(size)} / {rate}", float(size) / scenario.accelerator.hbm_bytes_per_s, "s")
-        for label, size in reads.items()
-        if size
-    )
-    if sum(term.value for term in terms) < head.floor_s * (1 - 1e-9):
-        terms = _flops_terms(work, scenario.accelerator)
-        formula, binds = "FLOPs of one GPU / dense peak", "compute takes longer than memory"
-    else:
-        formula, binds = "bytes that one GPU reads / bandwidth", "memory takes longer than compute"
-    return Working(
-        name=f"Decode step, floor, {head.batch:,} requests",
-        formula=formula,
-        terms=terms,
-        value=head.floor_s,
-        unit="s",
-        assumptions=(binds, "datasheet rates, no messages, everything overlapped"),
-        source=_POPE,
-    )
-
-
-def _flops_terms(work: ServingWork, accelerator: Accelerator) -> tuple[Term, ...]:
-    """Matrices by the format in which they are stored, and attention, over the peaks that multiply them."""
-    terms = [
-        Term(f"matrices stored in {dtype}", f"{number(flops)} / {number(peak)}", float(flops) / peak, "s")
-        for dtype, flops in work.matmul_flops.items()
-        if (peak := multiply_flops_per_s(accelerator, dtype)) is not None
-    ]
-    peak = multiply_flops_per_s(accelerator, "bf16")
-    if work.attention_flops and peak is not None:
-        value = float(work.attention_flops) / peak
-        terms.append(Term("attention", f"{number(work.attention_flops)} / {number(peak)}", value, "s"))
-    return tuple(terms)
-
-
-def _estimate(scenario: Scenario, head: Headline) -> Working:
-    sweep = over_batch(scenario)
-    at = sweep.batch.index(head.batch)
-    work, rate = _work(scenario.serving, head.batch), number(scenario.accelerator.hbm_bytes_per_s)
-    share, time = EFFICIENCIES, sweep.step.estimate
-    terms = [
-        _slower("weights", work.weight_bytes, share.weight_bandwidth, rate, time, "weight_s", "matmul_s", at),
-        _slower(
-            "caches and states",
-            work.kv_bytes + work.state_bytes,
-            share.kv_bandwidth,
-            rate,
-            time,
-            "kv_s",
-            "attention_s",
-            at,
-        ),
-    ]
-    sent = _at(time.communication_s, at)
-    if sent:
-        each = sent / work.num_messages
-        terms.append(Term("all-reduces", product(work.num_messages, each), sent, "s"))
-    starts = (
-        (work.num_matmuls, share.matmul_start_s),
-        (work.num_mixers, share.attention_start_s),
-        (work.num_layers * share.small_kernels_per_layer, share.small_kernel_s),
-    )
-    started = " + ".join(product(count, each) for count, each in starts)
-    terms.append(Term("starts of kernels", started, _at(time.overhead_s, at), "s"))
-    return Working(
-        name=f"Decode step, estimate, {head.batch:,} requests",
-        formula="matrices + attention, each at the slower of memory and compute, + all-reduces + starts",
-        terms=tuple(terms),
-        value=head.step_s,
-        unit="s",
-        assumptions=("one kernel after another", "shares of peaks as measured for kernels of ten systems"),
-        source="NVIDIA AIConfigurator 0.12 (kernel times); core/serving_rates.py says which number is which",
-    )
-
-
-def _slower(
-    what: str, size: object, share: float, rate: str, time: StepTime, memory: str, compute: str, at: int
-) -> Term:
-    """One kind of kernel: its bytes at a share of the bandwidth, or its FLOPs where they take longer."""
-    reading, multiplying = _at(getattr(time, memory), at), _at(getattr(time, compute), at)
-    if multiplying > reading:  # False where no peak is confirmed
-        return Term(f"{what}: FLOPs take longer than reading", number(multiplying), multiplying, "s")
-    return Term(f"{what} read", f"{number(size)} / ({rate} × {share:g})", reading, "s")  # type: ignore[arg-type]
-
-
-def _at(values: object, index: int) -> float:
-    flat = np.ravel(np.asarray(values, dtype=np.float64))
-    return float(flat[index if flat.size > 1 else 0])
-
-
-def _throughput(head: Headline) -> Working:
-    return Working(
-        name=f"Tokens a second, estimate, {head.batch:,} requests",
-        formula="B / step",
-        terms=(Term("tokens", f"{number(head.batch)} / {number(head.step_s)}", head.tokens_per_s, "tokens/s"),),
-        value=head.tokens_per_s,
-        unit="tokens/s",
-        assumptions=("each request gets one token a step", "the step's estimate above"),
-        source="identity",
     )
 
 
@@ -235,62 +131,22 @@ def _weights(scenario: ServingScenario) -> Working:
     )
 
 
-def _cap(scenario: ServingScenario) -> Working:
-    memory = memory_of(scenario.model_copy(update={"batch": 1}))
-    per_token = float(activation_bytes_per_token(scenario.model, scenario.serving_tensor_parallel))
-    free = (
-        f"({product(scenario.accelerator.hbm_bytes, scenario.memory_fraction)} - {number(memory.weight_bytes)}"
-        f" - {product(CHUNK_TOKENS, per_token)})"
-    )
-    each = [memory.kv_bytes, *([memory.state_bytes] if memory.state_bytes else []), memory.logits_bytes]
-    left = float(memory.budget_bytes - memory.weight_bytes - memory.working_bytes)
-    value = left / float(memory.sequence_bytes)
-    expression = f"{free} / ({' + '.join(number(part) for part in each)})"
-    return Working(
-        name="Requests that fit, before rounding down; below 0 the weights alone do not fit",
-        formula="(M × share - weights - activations) / (cache + states + logits of one request)",
-        terms=(Term("requests", expression, value, "requests"),),
-        value=value,
-        unit="requests",
-        assumptions=(
-            f"the engine may use {scenario.memory_fraction:g} of the GPU's memory",
-            f"activations of {CHUNK_TOKENS:,} tokens of prefill in one step, logits in fp32",
-            "exact tokens, no blocks",
-        ),
-        source="vLLM's own split (vLLM issue 13061)",
-    )
-
-
 def speculation_workings(scenario: Scenario, acceptance: float, draft_cost: float, index: int) -> list[Working]:
     """Tokens that a pass yields, and the speed-up at the scenario's batch."""
     sweep, draft = over_draft(scenario, acceptance, draft_cost), DRAFT_TOKENS[index]
     at = sweep.batch.index(scenario.serving.batch)
-    tokens, speedup, verify = (
-        float(v) for v in (sweep.tokens[index], sweep.speedup[index, at], sweep.verify_cost[index, at])
-    )
-    powers = ["1", *(" × ".join([number(acceptance)] * power) for power in range(1, draft + 1))]
-    assumed = ("each token is accepted with the same chance", "floors")
-    source = "Leviathan et al. 2022, arXiv:2211.17192, equation 1 and theorem 3.8"
+    speedup, verify = float(sweep.speedup[index, at]), float(sweep.verify_cost[index, at])
+    expression = f"{number(sweep.tokens[index])} / ({number(verify)} + {product(draft, draft_cost)})"
     return [
-        Working(
-            name="Tokens that a pass yields",
-            formula="1 + a + a² + ... + a^g",
-            terms=(Term("tokens", " + ".join(powers), tokens, "tokens"),),
-            value=tokens,
-            unit="tokens",
-            assumptions=assumed,
-            source=source,
-        ),
+        speculation_working(acceptance, draft),
         Working(
             name=f"Speed-up at {scenario.serving.batch:,} requests",
             formula="tokens a pass / (checking pass / plain step + g × draft's cost)",
-            terms=(
-                Term("speed-up", f"{number(tokens)} / ({number(verify)} + {product(draft, draft_cost)})", speedup, "x"),
-            ),
+            terms=(Term("speed-up", expression, speedup, "x"),),
             value=speedup,
             unit="x",
-            assumptions=assumed,
-            source=source,
+            assumptions=("the checking pass and the plain step at their floors",),
+            source="Leviathan et al. 2022, arXiv:2211.17192, theorem 3.8",
         ),
     ]
 

@@ -1,4 +1,4 @@
-"""The first picture of step 5: tokens a second and the parts of a step, over the batch."""
+"""The first picture of step 5: tokens a second over the batch, under the ceilings of memory and compute."""
 
 from __future__ import annotations
 
@@ -10,53 +10,58 @@ from typing import Any
 import numpy as np
 
 from core.batch import BatchSweep, Headline
-from core.charts.axes import columns, count_against, dot, joined, line, log_axis, requests, requests_axis, share_against
+from core.charts.batch_parts import (
+    columns,
+    count_against,
+    dot,
+    joined,
+    line,
+    log_axis,
+    requests,
+    requests_axis,
+    share_against,
+)
 from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
 from core.display import digits, show_bytes, show_seconds
-from core.units import MILLISECOND
+
+# Name, role and dash of each ceiling.
+_CEILINGS = {
+    "weights": ("ceiling of reading weights", "weights", "solid"),
+    "caches": ("ceiling of reading caches", "kv", "14px,3px"),
+    "flops": ("ceiling of the FLOPs", "accent", "2px,3px"),
+}
 
 
 @lru_cache(maxsize=64)
 def by_batch(sweep: BatchSweep, *, unit: str, baseline: Headline | None) -> LiveFigure:
-    """Tokens a second above, the parts of a step below, both over the batch on logarithmic axes.
+    """Tokens a second over the batch under three ceilings, on logarithmic axes; under each label what a token takes.
 
-    On such axes a cost that each request brings is a straight rising line, and one that all share is flat: so the
-    weights are met by their own FLOPs at the bend, and the cache, which rises as they do, is met by nothing.
+    What all requests share is a ceiling that rises with them, and what each brings is a flat one. So the weights meet
+    their own FLOPs at the bend, and the caches meet nothing: whichever flat ceiling is lower stays lower.
     """
     batch, step = list(sweep.batch), sweep.step
     rows = [sweep.headline(index) for index in range(len(batch))]
-    parts = [
-        ("weights read, floor", "weights", step.floor.weight_s, None),
-        ("cache read, floor", "kv", step.floor.kv_s, None),
-        ("FLOPs of the matrices, floor", "accent", step.floor.matmul_s, "2px,3px"),
-    ]
-    shown = [part for part in parts if np.all(np.isfinite(part[2])) and np.all(part[2] > 0)]
+    ceilings = {name: values for name, values in sweep.ceilings.items() if np.all(np.isfinite(values))}
     traces = [
         line("estimate", "limit", batch, step.tokens_per_s, dash="solid"),
         line("floor: no more than this", "muted", batch, step.most_tokens_per_s, width=1.5),
         *(
-            line(name, role, batch, np.broadcast_to(times, len(batch)) / MILLISECOND, axis="y2", dash=dash)
-            for name, role, times, dash in shown
+            line(words, role, batch, ceilings[name], dash=dash)
+            for name, (words, role, dash) in _CEILINGS.items()
+            if name in ceilings
         ),
-        line("whole step, estimate", "limit", batch, step.step_s / MILLISECOND, axis="y2", dash="solid")
-        | {"showlegend": False},
         dot(batch[0], step.tokens_per_s[0]),
-        dot(batch[0], step.step_s[0] / MILLISECOND, axis="y2"),
     ]
-    at = np.array(batch, dtype=np.float64)[:, None]
     tables = (
-        TraceTable(len(traces) - 2, "x", at),
-        TraceTable(len(traces) - 2, "y", step.tokens_per_s[:, None]),
-        TraceTable(len(traces) - 1, "x", at),
-        TraceTable(len(traces) - 1, "y", step.step_s[:, None] / MILLISECOND),
+        TraceTable(len(traces) - 1, "x", np.array(batch, dtype=np.float64)[:, None]),
+        TraceTable(len(traces) - 1, "y", step.tokens_per_s[:, None]),
     )
-    times = np.concatenate([step.step_s, *(np.ravel(part[2]) for part in shown)]) / MILLISECOND
+    flat = [values[-1:] for name, values in ceilings.items() if name != "weights"]
     layout = {
-        "height": 520,
-        "margin": {"l": 64, "r": 16, "t": 28, "b": 44},
-        "xaxis": requests_axis(batch) | {"anchor": "y2"},
-        "yaxis": log_axis("tokens a second", step.tokens_per_s, step.most_tokens_per_s) | {"domain": [0.54, 1]},
-        "yaxis2": log_axis("ms a step", times) | {"domain": [0, 0.44]},
+        "height": 400,
+        "margin": {"l": 64, "r": 48, "t": 28, "b": 62},  # the last label is wide
+        "xaxis": requests_axis(batch, [f"{show_seconds(row.step_s)} a token" for row in rows]),
+        "yaxis": log_axis("tokens a second", step.tokens_per_s, step.most_tokens_per_s, *flat),
         **_marks(sweep),
     }
     return LiveFigure(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.batch import ContextSweep, Headline
-from core.charts.axes import Floats, columns, count_against, dot, joined, line, requests
+from core.charts.batch_parts import Floats, columns, count_against, dot, joined, line, requests
 from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
 from core.display import BYTE_UNITS, show_bytes, show_difference
 

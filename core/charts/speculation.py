@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from core.batch_token import SpeculationSweep
-from core.charts.axes import dot, line, requests, requests_axis
+from core.charts.batch_parts import dot, line, requests, requests_axis
 from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
 from core.display import digits
 

@@ -72,14 +72,20 @@ def test_without_a_peak_only_memorys_side_is_drawn():
     gpu = load_accelerators()["apple-m4-max"]
     drawn = payload(build(START.model, gpu, START.scale_up, START.scale_out, {"serving_tensor_parallel": 1}))
     names = [trace.get("name") for trace in drawn["figure"]["data"]]
-    assert "weights read, floor" in names
-    assert "FLOPs of the matrices, floor" not in names
+    assert "ceiling of reading weights" in names
+    assert "ceiling of the FLOPs" not in names
 
 
-def test_the_dots_follow_the_slider():
+def test_labels_on_the_axis_say_what_a_token_takes():
+    axis, sweep = payload(START)["figure"]["layout"]["xaxis"], over_batch(START)
+    takes = [show_seconds(sweep.headline(sweep.batch.index(batch)).step_s) for batch in axis["tickvals"]]
+    assert axis["ticktext"] == [f"{n:,}<br>{time} a token" for n, time in zip(axis["tickvals"], takes, strict=True)]
+
+
+def test_the_dot_follows_the_slider():
     drawn, sweep = payload(START), over_batch(START)
     dots = [index for index, trace in enumerate(drawn["figure"]["data"]) if trace["mode"] == "markers"]
-    assert sorted({table["trace"] for table in drawn["tables"]}) == dots
+    assert [table["trace"] for table in drawn["tables"]] == dots * 2
     assert {tuple(table["path"]) for table in drawn["tables"]} == {("x",), ("y",)}
     assert drawn["frames"] == len(sweep.batch)
 

@@ -104,6 +104,19 @@ def test_matrices_of_a_dense_model_bend_at_the_ridge(gpu, ridge):
     assert over_batch(with_gpu(gpu)).matrices_bend == pytest.approx(ridge, abs=0.6)
 
 
+# What is shared rises with the batch; what each request brings is flat, and weights meet FLOPs at the bend.
+def test_ceilings_rise_or_stay_and_the_floor_stays_below_them_all():
+    sweep = over_batch(START)
+    batch, ceilings = np.array(sweep.batch), sweep.ceilings
+    assert ceilings["weights"] / batch == pytest.approx(ceilings["weights"][0])
+    assert ceilings["caches"] == pytest.approx(ceilings["caches"][0])
+    assert ceilings["flops"] == pytest.approx(ceilings["flops"][0])
+    assert ceilings["flops"][0] / ceilings["weights"][0] == pytest.approx(sweep.matrices_bend)
+    lowest = np.min(list(ceilings.values()), axis=0)
+    assert np.all(sweep.step.most_tokens_per_s <= lowest)
+    assert np.all(sweep.step.tokens_per_s < sweep.step.most_tokens_per_s)
+
+
 def test_a_whole_step_bends_only_where_the_context_is_short():
     assert np.isinf(over_batch(START).step_bends)
     short = over_batch(changed(START, context_len=512))

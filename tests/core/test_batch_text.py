@@ -130,9 +130,9 @@ def test_a_tiny_model_scales_with_its_cache_alone():
 # 50.1 us for 167.8 MB over 3.35 TB/s; 18.9 us for 2 x 70e9 / 8 FLOPs and attention at 989 TFLOP/s.
 def test_the_bend_in_words():
     words = bend_in_words(START)
-    assert "From 295 requests on" in words
-    assert "never turns compute-bound at 4,096 tokens" in words
-    assert "takes 50.1 us to read and its FLOPs 18.9 us" in words
+    assert "They meet at 295 requests, at the dense bf16 peak" in words
+    assert "at 4,096 tokens a whole step stays bound by memory" in words
+    assert "each takes 50.1 us to read, and its request's FLOPs 18.9 us" in words
     assert "Memory stops at" not in words
     assert "Memory stops at 27, before the bend." in bend_in_words(SCENARIOS["gpt3-175b-serving"])
     assert "so a whole step bends too" in bend_in_words(changed(START, context_len=512))

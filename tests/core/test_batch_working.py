@@ -80,8 +80,8 @@ def test_derivations_are_those_of_the_page(scenario):
 
 def test_a_step_that_compute_binds_says_so():
     floor = step_workings(SCENARIOS["bound by compute"])[1]
-    assert floor.formula == "FLOPs of one GPU / dense peak"
-    assert step_workings(START)[1].formula == "bytes that one GPU reads / bandwidth"
+    assert floor.formula == "FLOPs / peak"
+    assert step_workings(START)[1].formula == "bytes read / bandwidth"
 
 
 # 8 KV heads over eight GPUs: one of 128 channels, twice, in 80 layers, for 4,096 tokens of two bytes.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.display import show_percent
 
 Floats = NDArray[np.float64]
-_REQUEST_TICKS = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576]
+_REQUEST_TICKS = [1, 16, 256, 4096, 65_536, 1_048_576]  # few: each label is drawn anew in every frame
 
 
 def columns(values: Mapping[str, Any], rows: int) -> dict[str, list[object]]:
@@ -25,23 +25,21 @@ def line(
     x: Sequence[int],
     y: Floats,
     *,
-    axis: str = "y",
     dash: str | None = None,
     width: float = 2.5,
 ) -> dict[str, Any]:
-    trace = {"type": "scatter", "mode": "lines", "name": name, "x": list(x), "y": y, "yaxis": axis}
+    trace = {"type": "scatter", "mode": "lines", "name": name, "x": list(x), "y": y}
     line = {"width": width} | ({"dash": dash} if dash else {})
     return trace | {"line": line, "meta": {"role": role}, "hovertemplate": "%{y:,.3r}<extra>" + name + "</extra>"}
 
 
-def dot(x: int, y: float, *, axis: str = "y") -> dict[str, Any]:
+def dot(x: int, y: float) -> dict[str, Any]:
     """Where the slider stands."""
     return {
         "type": "scatter",
         "mode": "markers",
         "x": [x],
         "y": [float(y)],
-        "yaxis": axis,
         "marker": {"size": 12},
         "hoverinfo": "skip",
         "showlegend": False,
@@ -49,24 +47,28 @@ def dot(x: int, y: float, *, axis: str = "y") -> dict[str, Any]:
     }
 
 
-def requests_axis(batch: Sequence[int]) -> dict[str, Any]:
+def requests_axis(batch: Sequence[int], below: Sequence[str] = ()) -> dict[str, Any]:
+    """The batch on a logarithmic axis; ``below`` has words for each position, shown under the labels."""
     ends = [math.log10(batch[0]) - 0.06, math.log10(batch[-1]) + 0.06]
-    ticks = [tick for tick in _REQUEST_TICKS if tick <= batch[-1]]
+    ticks = [tick for tick in _REQUEST_TICKS if tick in batch]
+    words = [f"<br>{below[list(batch).index(tick)]}" if below else "" for tick in ticks]
     return {
         "type": "log",
         "range": ends,
         "tickvals": ticks,
-        "ticktext": [f"{tick:,}" for tick in ticks],
+        "ticktext": [f"{tick:,}{under}" for tick, under in zip(ticks, words, strict=True)],
         "title": {"text": "requests at once"},
         "fixedrange": True,
+        "showgrid": False,
     }
 
 
 def log_axis(title: str, *values: Floats) -> dict[str, Any]:
-    """A logarithmic axis around all of some values."""
+    """A logarithmic axis around all of some values, with three or four labels at most."""
     low, high = min(float(v.min()) for v in values), max(float(v.max()) for v in values)
     ends = [math.log10(low) - 0.1, math.log10(high) + 0.15]
-    return {"type": "log", "range": ends, "dtick": 1, "title": {"text": title}, "fixedrange": True}
+    dtick = 1 if ends[1] - ends[0] < 4 else 2
+    return {"type": "log", "range": ends, "dtick": dtick, "title": {"text": title}, "fixedrange": True}
 
 
 def requests(count: int) -> str:

@@ -2,20 +2,30 @@
 
 import numpy as np
 
-from core.charts.axes import columns, count_against, dot, joined, line, log_axis, requests, requests_axis, share_against
+from core.charts.batch_parts import (
+    columns,
+    count_against,
+    dot,
+    joined,
+    line,
+    log_axis,
+    requests,
+    requests_axis,
+    share_against,
+)
 
 
 def test_lines_carry_their_role_and_dots_their_place():
-    drawn = line("cache", "kv", (1, 2), np.array([3.0, 4.0]), axis="y2", dash="4px")
-    assert (drawn["meta"], drawn["yaxis"], drawn["line"]) == ({"role": "kv"}, "y2", {"width": 2.5, "dash": "4px"})
+    drawn = line("cache", "kv", (1, 2), np.array([3.0, 4.0]), dash="4px")
+    assert (drawn["meta"], drawn["line"]) == ({"role": "kv"}, {"width": 2.5, "dash": "4px"})
     assert dot(3, np.float64(2.0))["y"] == [2.0]
 
 
 def test_axes_end_a_little_beyond_their_values():
     low, high = log_axis("ms", np.array([1.0, 10.0]), np.array([100.0]))["range"]
     assert low < 0 < 2 < high
-    axis = requests_axis((1, 100))
-    assert axis["tickvals"] == [1, 4, 16, 64]
+    axis = requests_axis((1, 16, 100), ("a", "b", "c"))
+    assert (axis["tickvals"], axis["ticktext"]) == ([1, 16], ["1<br>a", "16<br>b"])
     assert axis["range"][0] < 0 < 2 < axis["range"][1]
 
 
