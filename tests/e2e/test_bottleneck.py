@@ -35,7 +35,9 @@ def results(app: OpenPage) -> OpenResults:
     def open_page(query: str = "", **options: object) -> Page:
         page = app(f"/bottleneck{query}", storage_state=SEEN_BEFORE, **options)
         for key in ("roofline", "counts"):
-            expect(page.locator(f".st-key-bottleneck-{key} .live")).to_have_attribute("aria-busy", "false", timeout=30_000)
+            expect(page.locator(f".st-key-bottleneck-{key} .live")).to_have_attribute(
+                "aria-busy", "false", timeout=30_000
+            )
         return page
 
     return open_page
