@@ -26,7 +26,6 @@ LIMIT_WORDS = {
     "bandwidth": "memory bandwidth",
     "unknown": "unknown",
 }
-PHASE_WORDS = {"decode": "decode step", "prefill": "prefill of one prompt", "training": "optimizer step"}
 
 
 def limit_numbers(scenario: Scenario) -> dict[str, str]:

@@ -41,13 +41,6 @@ class Headline:
     mfu: float | None
 
     @property
-    def waiting_share(self) -> float | None:
-        """Exposed communication and the bubble, over the step. [-]"""
-        if self.exposed_s is None or self.bubble_s is None or not self.step_s:
-            return None
-        return (self.exposed_s + self.bubble_s) / self.step_s
-
-    @property
     def exposed_share(self) -> float | None:
         """Exposed communication over the step. [-]"""
         return self.exposed_s / self.step_s if self.exposed_s is not None and self.step_s else None

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from core.units import GB, GIB
 
 BYTE_UNITS: dict[str, int] = {"GB": GB, "GiB": GIB}
@@ -32,11 +29,6 @@ def show_bytes(num_bytes: float, unit: str = "GB") -> str:
         if abs(num_bytes) >= 0.1 * size:
             return f"{digits(num_bytes / size)} {name}"
     return f"{digits(num_bytes) if num_bytes % 1 else int(num_bytes)} B"
-
-
-def show_each(num_bytes: ArrayLike, unit: str = "GB") -> list[str]:
-    """:func:`show_bytes` over a flat array."""
-    return [show_bytes(float(value), unit) for value in np.ravel(num_bytes)]
 
 
 def show_count(count: float) -> str:

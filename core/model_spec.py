@@ -70,11 +70,6 @@ class Attention(Spec):
     keys_are_values: bool = False  # one projection feeds both; both are still cached
     shares_kv: bool = False  # reads an earlier layer's cache and has no key or value projection
 
-    @property
-    def kv_elements(self) -> int:
-        """Elements cached for one token that the layer can see. [elements]"""
-        return 0 if self.shares_kv else self.num_kv_heads * (self.head_dim + self.v_head_dim)
-
 
 class LatentAttention(Spec):
     """Multi-head latent attention: one compressed vector a token stands for all keys and values.

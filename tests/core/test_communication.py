@@ -74,7 +74,7 @@ def test_without_a_peak_bytes_and_times_on_the_links_are_left():
     assert not has_peak(scenario)
     assert scaling(scenario) is None
     here = headline_of(scenario)
-    assert (here.step_s, here.exposed_s, here.mfu, here.exposed_share, here.waiting_share) == (None,) * 5
+    assert (here.step_s, here.exposed_s, here.mfu, here.exposed_share) == (None,) * 4
     assert here.sent_bytes > 0
     assert here.on_links_s > 0
     assert here.against(here).exposed_s is None

@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +11,6 @@ from core.display import (
     show_bytes,
     show_count,
     show_difference,
-    show_each,
     show_percent,
     show_rate,
     show_seconds,
@@ -77,10 +75,6 @@ def test_what_is_shown_is_the_number_to_three_digits(value):
 )
 def test_bytes_keep_to_the_chosen_family_of_units(num_bytes, unit, shown):
     assert show_bytes(num_bytes, unit) == shown
-
-
-def test_a_column_of_bytes():
-    assert show_each(np.array([[1e9], [2e9]])) == ["1.00 GB", "2.00 GB"]
 
 
 @pytest.mark.parametrize(
