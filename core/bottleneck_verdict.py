@@ -82,7 +82,7 @@ def training_verdict(run: TrainingScenario, scale_up: Link, scale_out: Link) -> 
             (),
             (f"{error}.",),
         )
-    times = {limit: float(seconds) for limit, seconds in training.limit_times(report.time).items()}
+    times = {limit: float(seconds) for limit, seconds in report.time.by_limit().items()}
     longest = max(times.values())
     capacity = Pressure("capacity", report.pressure["capacity"], report.pressure["capacity"] * hbm, hbm)
     return Verdict(

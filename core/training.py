@@ -26,8 +26,7 @@ from core.scenario import TrainingScenario
 from core.step_parts import Limit, StepTime
 from core.step_time import Peaks, required_flops_per_token, step_time
 
-__all__ = ["Limit", "TrainingReport", "estimate", "fabric_of", "limit_times", "peaks_of"]
-limit_times = StepTime.by_limit
+__all__ = ["Limit", "TrainingReport", "estimate", "fabric_of", "peaks_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
