@@ -20,6 +20,7 @@ from core.dtypes import DTYPES
 from core.hardware import Accelerator, Link
 from core.model_spec import ModelSpec
 
+# Named again in formulas (zero, lora, activations), which lie above this floor; tests/core/test_scenario.py compares.
 RECIPES = ("adam", "adam-fp32-grads", "adam-8bit", "adam-bf16", "adam-fp32", "sgd-momentum", "lora", "qlora")
 OFFLOADS = ("none", "optimizer", "optimizer+parameters")
 RECOMPUTES = ("none", "selective", "full")
