@@ -45,7 +45,7 @@ def field_row(fields: Sequence[str], *, topic: str, folded: str | None = None) -
                 field_control(field, topic=topic)
 
 
-def field_control(field: str, *, topic: str, help: str | None = None) -> None:
+def field_control(field: str, *, topic: str) -> None:
     """The control of one field, with its refusal under it. Its key is ``<topic>.<field>``."""
     key, kind = f"{topic}.{field}", FIELDS[field]
     refused = state.refusals().get(field)
@@ -59,18 +59,18 @@ def field_control(field: str, *, topic: str, help: str | None = None) -> None:
 
     st.session_state[key] = value
     if kind is bool:
-        st.toggle(label, key=key, help=help, on_change=_commit, args=(field, key))
+        st.toggle(label, key=key, on_change=_commit, args=(field, key))
     elif isinstance(kind, Choice):
-        st.selectbox(label, kind.options, format_func=say, key=key, help=help, on_change=_commit, args=(field, key))
+        st.selectbox(label, kind.options, format_func=say, key=key, on_change=_commit, args=(field, key))
     elif field in OPTION_WORDS and isinstance(kind, WholeNumber):
         options = range(kind.low, kind.high + 1)
-        st.selectbox(label, options, format_func=say, key=key, help=help, on_change=_commit, args=(field, key))
+        st.selectbox(label, options, format_func=say, key=key, on_change=_commit, args=(field, key))
     elif isinstance(kind, WholeNumber):
         # A box for any number: one for whole numbers would silently read 1e30 and 1.5 as 1, where a refusal is due.
         st.session_state[key] = float(value)
-        st.number_input(label, step=1.0, format="%g", key=key, help=help, on_change=_commit, args=(field, key))
+        st.number_input(label, step=1.0, format="%g", key=key, on_change=_commit, args=(field, key))
     else:
-        st.slider(label, 0.05, 1.0, step=0.05, key=key, help=help, on_change=_commit, args=(field, key))
+        st.slider(label, 0.05, 1.0, step=0.05, key=key, on_change=_commit, args=(field, key))
     if refused:
         refusal(refused.sentence)
 
