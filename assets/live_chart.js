@@ -482,7 +482,7 @@ function labels(trace, texts) {
 
 // Plotly puts a label without a marker right against its point: a space keeps it off the bar or line it names.
 function spaced({ mode = "", textposition = "" }, texts) {
-  if (mode.includes("markers") || !Array.isArray(texts)) return texts;
+  if (mode.includes("markers")) return texts;
   if (textposition.endsWith("right")) return texts.map((text) => text && `\u2002${text}`);
   if (textposition.endsWith("left")) return texts.map((text) => text && `${text}\u2002`);
   return texts;
@@ -693,8 +693,8 @@ function holdsNames({ figure }, axis) {
 function merged(base, over) {
   const result = { ...base };
   for (const [key, value] of Object.entries(over)) {
-    const plain = value && typeof value === "object" && !Array.isArray(value);
-    result[key] = plain ? merged(base[key] ?? {}, value) : value;
+    const nested = value && typeof value === "object" && !Array.isArray(value);
+    result[key] = nested ? merged(base[key] ?? {}, value) : value;
   }
   return result;
 }
