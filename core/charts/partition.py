@@ -154,7 +154,7 @@ def _room(row: Headline, unit: str) -> str:
 def _room_note(row: Headline, pinned: Difference | None, unit: str) -> str:
     verdict = "it fits" if row.fits else "it does not fit"
     if row.peaks_in_step:
-        verdict += ", in the optimizer step"
+        verdict += "; the optimizer step is the peak"
     if pinned is None:
         return verdict
     before = "" if pinned.fitted == row.fits else (" (did not fit)" if row.fits else " (fitted)")

@@ -43,7 +43,7 @@ def show() -> None:
         if st.button("Use this model", type="primary", key="model.use"):
             _take(models[picked])
         st.button("Edit its config by hand", key="model.edit", on_click=_edit, args=(picked,))
-    st.markdown("**Or bring your own.** Paste the `config.json` of a Hugging Face repository, or upload it.")
+    st.markdown("**Or bring your own.** Paste a `config.json` of Hugging Face and press Ctrl+Enter, or upload it.")
     # A new key after each upload: the file goes into the box, and what stands in the box is what counts.
     file = f"model.file.{st.session_state.setdefault(_UPLOADS, 0)}"
     st.file_uploader("Upload config.json", type=["json", "txt"], key=file, on_change=_upload, args=(file,))

@@ -36,7 +36,8 @@ def ask_number(key: str, prompt: str, *, low: float, high: float, unit: str, ste
     """A question with a number as its answer."""
     with st.container(border=True):
         st.markdown(f"**Before you look.** {prompt}")
-        st.slider(f"Your guess, {unit}", low, high, (low + high) / 2, step, key=f"ask.{key}.guess", on_change="ignore")
+        middle = (low + high) / 2
+        st.slider(f"Your guess, {unit}", low, high, middle, step, "%g", key=f"ask.{key}.guess", on_change="ignore")
         _confirm(key)
 
 
@@ -114,6 +115,7 @@ def _confirm(key: str) -> None:
             "How sure are you?",
             CONFIDENCES,
             default=CONFIDENCES[1],
+            required=True,  # a click on the chosen one would otherwise take it back, and lock a confidence nobody chose
             format_func=lambda share: f"{share}%",
             key=f"ask.{key}.confidence",
             on_change="ignore",

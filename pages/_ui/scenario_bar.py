@@ -24,7 +24,7 @@ def scenario_bar(fields: Collection[str] = ()) -> DeltaGenerator:
     scenario = state.current()
     with st.container(horizontal=True, vertical_alignment="center", key="scenario_bar"):
         st.button(
-            plain(scenario.model.name),
+            f"Model: {plain(scenario.model.name)}",
             icon=":material/account_tree:",
             help="Change the model, or paste a config.json",
             key="bar.model",
@@ -32,7 +32,7 @@ def scenario_bar(fields: Collection[str] = ()) -> DeltaGenerator:
         )
         gpu_count = st.empty()
         st.button(
-            plain(scenario.accelerator.name),
+            f"GPU: {plain(scenario.accelerator.name)}",
             icon=":material/memory:",
             help="Change the accelerator and the links",
             key="bar.hardware",

@@ -21,7 +21,7 @@ def show() -> None:
     except ScenarioError as error:
         refusal(error.problems[0].sentence)
     else:
-        st.markdown("**Link.** It opens this page with this scenario.")
+        st.markdown("**Link.** It opens this page with this scenario; a first visit is asked for its predictions.")
         scheme, host, path, _, _ = urlsplit(st.context.url or "")
         st.code(urlunsplit((scheme, host, path, urlencode(address), "")), language=None, wrap_lines=True)
     st.download_button(

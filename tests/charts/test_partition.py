@@ -93,7 +93,7 @@ def test_the_start_scenario_in_words():
     assert (room["values"][at], room["notes"][at]) == ("51.9 GB", "it fits")
     assert (price["values"][at], price["notes"][at]) == ("417 GB", "1.5 x plain data parallel")
     assert room["values"][0].endswith(" over")
-    assert room["notes"][0] == "it does not fit, in the optimizer step"
+    assert room["notes"][0] == "it does not fit; the optimizer step is the peak"
     assert price["notes"][0] == "nothing to exchange"
 
 
