@@ -18,8 +18,8 @@ from core.serving_messages import Fabric, fabric_of
 from core.serving_step import ServingStep, serving_step
 from core.serving_weights import ServingFormats
 
-# Positions of the slider: two a doubling, beyond what any published deployment runs at once on one replica.
-BATCHES = tuple(sorted({2**k for k in range(13)} | {3 * 2**k for k in range(11)}))
+# Positions of the slider: up to four a doubling, beyond what a published deployment runs at once on one replica.
+BATCHES = tuple(sorted({steps * 2**k // 4 for steps in (4, 5, 6, 7) for k in range(12)} | {4096}))
 BLOCK_TOKENS = 16  # of a paged cache; vLLM's default
 _LENGTHS = 64  # positions of the context slider
 _SHORTEST, _LONGEST = 2048, 16_777_216  # where that slider may end

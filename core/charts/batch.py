@@ -59,9 +59,9 @@ def by_batch(sweep: BatchSweep, *, unit: str, baseline: Headline | None) -> Live
     flat = [values[-1:] for name, values in ceilings.items() if name != "weights"]
     layout = {
         "height": 400,
-        "margin": {"l": 64, "r": 48, "t": 28, "b": 62},  # the last label is wide
+        "margin": {"l": 64, "r": 48, "t": 28, "b": 44},  # the last label is wide
         "xaxis": requests_axis(batch, [f"{show_seconds(row.step_s)} a token" for row in rows]),
-        "yaxis": log_axis("tokens a second", step.tokens_per_s, step.most_tokens_per_s, *flat),
+        "yaxis": log_axis("tokens a second", step.tokens_per_s, step.most_tokens_per_s, *flat) | {"showgrid": False},
         **_marks(sweep),
     }
     return LiveFigure(

@@ -51,9 +51,10 @@ def by_context(sweep: ContextSweep, *, unit: str, baseline: Headline | None) -> 
         "xaxis": {
             "range": [0, tokens[-1]],
             "title": {"text": "tokens that each request has reached"},
+            "nticks": 5,
             "fixedrange": True,
         },
-        "yaxis": {"range": [0, top], "title": {"text": f"{unit} on each GPU"}, "fixedrange": True},
+        "yaxis": {"range": [0, top], "title": {"text": f"{unit} on each GPU"}, "nticks": 5, "fixedrange": True},
         "shapes": [{"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": budget, "y1": budget}],
         "annotations": [
             {

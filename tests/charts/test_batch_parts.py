@@ -25,7 +25,7 @@ def test_axes_end_a_little_beyond_their_values():
     low, high = log_axis("ms", np.array([1.0, 10.0]), np.array([100.0]))["range"]
     assert low < 0 < 2 < high
     axis = requests_axis((1, 16, 100), ("a", "b", "c"))
-    assert (axis["tickvals"], axis["ticktext"]) == ([1, 16], ["1<br>a", "16<br>b"])
+    assert (axis["tickvals"], axis["ticktext"]) == ([1, 16], ["1 request<br>a", "16<br>b"])
     assert axis["range"][0] < 0 < 2 < axis["range"][1]
 
 

@@ -69,7 +69,7 @@ def test_the_chart_follows_the_hand_and_one_rerun_follows_the_release(app: OpenP
     assert len(set(texts)) == 3, "the readout moved with the hand"
     assert len(sent) == before, "and the server heard nothing"
     page.mouse.up()
-    expect(page).to_have_url(re.compile("batch=1024|batch=768|batch=512"))
+    expect(page).to_have_url(re.compile(r"batch=\d{3,4}"))
     wait_idle(page)
     assert len(sent) == before + 1
 
