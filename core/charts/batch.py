@@ -80,24 +80,27 @@ def _marks(sweep: BatchSweep) -> dict[str, list[dict[str, Any]]]:
         (float(sweep.max_batch), "limit", f"memory holds {sweep.max_batch:,}"),
         (sweep.matrices_bend, "muted", f"matrices bend at {digits(sweep.matrices_bend)}"),
     ]
-    inside = [mark for mark in found if low <= mark[0] <= high]
-    # The names stand on either side of their lines, the left one's to its left.
-    left = min((mark[0] for mark in inside), default=0.0)
+    inside = sorted((mark for mark in found if low <= mark[0] <= high), key=lambda mark: mark[0])
+    places = [math.log10(x / low) / math.log10(high / low) for x, _, _ in inside]  # along the axis, 0 to 1
     shapes = [
         {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "name": role} for x, role, _ in inside
     ]
-    notes = [
-        {
-            "x": math.log10(x),
-            "y": 1,
-            "yref": "paper",
-            "yanchor": "bottom",
-            "xanchor": "right" if x == left else "left",
-            "text": words,
-            "showarrow": False,
-        }
-        for x, _, words in inside
-    ]
+    notes = []
+    for at, (x, _, words) in enumerate(inside):
+        # Names stand away from each other and from the ends; the second goes under the edge where both turn left.
+        to_left = places[at] > (0.25 if at == 0 else 0.75)
+        crowded = at > 0 and to_left and places[at] - places[at - 1] < 0.35
+        notes.append(
+            {
+                "x": math.log10(x),
+                "y": 1,
+                "yref": "paper",
+                "yanchor": "top" if crowded else "bottom",
+                "xanchor": "right" if to_left else "left",
+                "text": words,
+                "showarrow": False,
+            }
+        )
     return {"shapes": shapes, "annotations": notes}
 
 

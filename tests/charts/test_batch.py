@@ -9,8 +9,9 @@ from core.batch import headline_of, over_batch
 from core.charts.batch import batch_table, by_batch
 from core.display import digits, show_bytes, show_seconds
 from core.hardware import load_accelerators
+from core.model_spec import load_models
 from core.presets import load_presets
-from core.scenario import build, changed
+from core.scenario import build, changed, with_model
 from core.scenario_link import default_scenario
 
 START = default_scenario()
@@ -64,6 +65,10 @@ def test_cap_and_bend_are_named_lines():
     assert [note["text"] for note in layout["annotations"]] == ["memory holds 27", "matrices bend at 153"]
     assert [shape["x0"] for shape in layout["shapes"]] == [27, pytest.approx(153.1, abs=0.1)]
     assert [note["xanchor"] for note in layout["annotations"]] == ["right", "left"]
+    # DeepSeek-V3 on 32: the bend lies near the end, so its name turns back.
+    far = payload(changed(with_model(START, load_models()["deepseek-ai/DeepSeek-V3"])[0], serving_tensor_parallel=32))
+    assert [note["xanchor"] for note in far["figure"]["layout"]["annotations"]] == ["right", "right"]
+    assert [note["yanchor"] for note in far["figure"]["layout"]["annotations"]] == ["bottom", "bottom"]
     none = payload(PRESETS["megatron-1t-3072"])["figure"]["layout"]
     assert [note["text"] for note in none["annotations"]] == ["matrices bend at 153"]
 
