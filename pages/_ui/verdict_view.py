@@ -23,7 +23,7 @@ def verdicts(found: Sequence[Finding], unit: str) -> None:
 def badges(found: Sequence[Finding], number: int) -> str:
     """The mark on a step of the strip: which part of the scenario leads there."""
     parts = [one.part for one in found if step_of(one) == number]
-    return "".join(f":primary-badge[{part} leads here]  \n" for part in parts)
+    return "".join(f":gray-badge[{part} leads here]  \n" for part in parts)
 
 
 def _verdict(found: Finding, unit: str) -> None:
