@@ -6,7 +6,7 @@ import pytest
 from core.axis_traffic import AXES, model_flows, sent_by_axis
 from core.layout import Layout
 from core.model_spec import load_models
-from tests.communication import gpt
+from tests.communication import as_printed, gpt, rows
 
 MODELS = load_models()
 LLAMA, DEEPSEEK, MIXTRAL = (
@@ -16,6 +16,22 @@ LLAMA, DEEPSEEK, MIXTRAL = (
 
 def sent(model, **options):
     return sent_by_axis(model_flows(model, Layout.of(**options)))
+
+
+@rows("tensor_elements")
+def test_matches_the_elements_that_megatron_sends_in_a_layer(row):
+    shape = row["inputs"]
+    model = gpt(shape["layers"], shape["h"], shape["heads"])
+    found = sent(model, seq_len=shape["s"], micro_batch_size=shape["b"], tensor_parallel=shape["t"])["tensor"]
+    assert found / 2 / shape["layers"] == as_printed(row)  # 2 bytes an element
+
+
+@rows("pipeline_elements")
+def test_matches_the_elements_that_megatrons_first_stage_sends(row):
+    shape = row["inputs"]
+    model = gpt(shape["layers"], shape["h"], shape["heads"])
+    found = sent(model, seq_len=shape["s"], micro_batch_size=shape["b"], pipeline_parallel=shape["p"])["pipeline"]
+    assert found[0] / 2 == as_printed(row)
 
 
 # Narayanan et al. 2021, arXiv:2104.04473, section 3.2: 8 b s h (t - 1) / t elements a layer and micro-batch.

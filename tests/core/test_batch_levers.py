@@ -10,6 +10,8 @@ from core.precision import weight_bytes
 from core.presets import load_presets
 from core.scenario import changed, with_model
 from core.scenario_link import default_scenario
+from tests.published import as_printed
+from tests.published_serving import serving_rows
 
 START = default_scenario()
 PRESETS = {name: preset.scenario() for name, preset in load_presets().items()}
@@ -80,6 +82,11 @@ def test_formats_count_their_scales():
     assert rows["int4-g128"].weight_bytes == weight_bytes(START.model, "int4-g128")
     assert rows["bf16"].with_weights == rows["bf16"].with_cache == 351
     assert rows["fp8"].with_cache == 701
+
+
+@serving_rows("wasted_share")
+def test_matches_the_waste_that_the_vllm_paper_measures(row):
+    assert 100 * wasted_share(**row["inputs"]) == as_printed(row)
 
 
 # 600 tokens in 2,048 reserved ones: 70.7% empty (practice drill on reserved length).

@@ -179,6 +179,13 @@ def test_columns_broadcast_to_a_grid():
     assert feasible(LLAMA_70B, columns).tolist() == [[True, True, False], [False] * 3, [True, True, False]]
 
 
+# GenZ's search of layouts ended below the number of GPUs, so that none of its layouts of Llama 3 70B used all 16.
+def test_splits_over_all_16_gpus_are_kept():
+    tensor = np.array([1, 2, 4, 8, 16])
+    assert feasible(LLAMA_70B, PLAIN | {"tensor_parallel": tensor, "pipeline_parallel": 16 // tensor}).all()
+    assert set(tensor) <= set(tensor_parallel_choices(LLAMA_70B))
+
+
 # Real head counts, by the models' own configs.
 @pytest.mark.parametrize(
     ("config", "valid", "invalid"),

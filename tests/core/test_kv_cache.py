@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from core.kv_cache import kv_bytes, kv_bytes_per_token, kv_parts, max_batch, state_bytes
-from core.model_spec import from_hf_config
+from core.model_spec import from_hf_config, load_models
 from core.units import GB, GIB, KB, KIB, TB
 from tests.hand_counts import KV_BYTES, LONG
+from tests.published import as_printed
+from tests.published_serving import serving_rows
 from tests.shapes import DEEPSEEK_V4_FLASH, GPT_OSS_120B, INDEXER, LLAMA_70B, QWEN_27B, attention, gqa, mla, stack
 
 CONFIGS = Path(__file__).parents[1] / "data/configs"
@@ -52,6 +54,23 @@ def test_deepseek_v3_keeps_70_272_kb_a_token():
 def test_opt_13b_takes_1_6_gb_a_request():
     # arXiv:2309.06180, section 3: 2,048 tokens; the printed GB are GiB, 1.5625
     assert kv_bytes(gqa(40, 40, 128), 2048) / GIB == pytest.approx(1.6, abs=0.05)
+
+
+def requests_at_once(inputs, tokens, page_tokens):
+    budget = inputs["budget_gib"] * GIB
+    return max_batch(load_models()[inputs["model"]], tokens, free_bytes=budget, page_tokens=page_tokens)
+
+
+@serving_rows("largest_batch")
+def test_matches_the_batch_of_whole_reservations(row):
+    assert requests_at_once(row["inputs"], row["inputs"]["tokens"], row["inputs"]["page_tokens"]) == as_printed(row)
+
+
+@serving_rows("batch_ratio")
+def test_matches_the_batch_that_pages_gain_over_whole_reservations(row):
+    inputs = row["inputs"]
+    paged = requests_at_once(inputs, inputs["tokens"], inputs["page_tokens"])
+    assert paged / requests_at_once(inputs, inputs["reserved"], 1) == as_printed(row)
 
 
 def test_palm_with_48_heads_needs_3_tb():

@@ -9,7 +9,9 @@ import pytest
 from core.hf_config import from_hf_config
 from core.model_spec import load_models
 from core.params import breakdown, count_params, hyper_connection_params, layer_params, split_layer_params
+from tests.communication import gpt
 from tests.configs import model_of
+from tests.published import as_printed, rows
 
 DATA = Path(__file__).parents[1] / "data"
 EXACT = json.loads((DATA / "exact_params.json").read_text())["models"]
@@ -96,7 +98,12 @@ def test_hyper_connections_by_hand():
     assert hyper_connection_params(4, 10) == 24 * 40 + 24 + 3
 
 
-def test_counts_of_the_megatron_paper():
+@rows("params")
+def test_matches_the_sizes_of_the_megatron_paper(row):
+    assert count_params(gpt(*row["inputs"].values())).total / 1e9 == as_printed(row)
+
+
+def test_equation_2_of_the_megatron_paper_to_the_parameter():
     # Narayanan et al. 2021, arXiv:2104.04473, table 1 and equation 2: 12 l h^2 (1 + 13/(12h) + (V + s)/(12 l h)).
     layers, hidden, vocab, seq = 128, 25_600, 51_200, 2048
     formula = 12 * layers * hidden**2 * (1 + 13 / (12 * hidden) + (vocab + seq) / (12 * layers * hidden))

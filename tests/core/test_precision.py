@@ -35,6 +35,13 @@ def test_matches_printed_sizes(row):
     assert quantized_bytes(**row["inputs"]) / GB == as_printed(row)
 
 
+@serving_rows("weight_share")
+def test_matches_the_share_of_a_gpu_that_weights_take(row):
+    inputs = dict(row["inputs"])
+    gpu_bytes = inputs.pop("gpu_bytes")
+    assert 100 * quantized_bytes(**inputs) / gpu_bytes == as_printed(row)
+
+
 @pytest.mark.parametrize(
     ("element_bits", "scale_bits", "block_size", "bits"),
     [(4, 32, 128, 4.25), (4, 8, 32, 4.25), (4, 8, 16, 4.5), (8, 8, 32, 8.25), (2, 32, 32, 3.0), (16, 0, 1, 16)],

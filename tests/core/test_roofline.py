@@ -5,6 +5,7 @@ import pytest
 
 from core.hardware import load_accelerators
 from core.roofline import attainable_flops_per_s, crossover_batch, matmul_intensity, ridge_point, time_floor_s
+from tests.published_flops import holds, rows
 
 CARDS = load_accelerators()
 
@@ -15,9 +16,9 @@ def test_ridge_points_of_three_generations(card, ridge):
     assert ridge_point(CARDS[card], "bf16") == pytest.approx(ridge, abs=0.5)
 
 
-# "How to Scale Your Model" (the JAX scaling book), part 1: about 240 for a TPU v5e.
-def test_ridge_point_of_a_tpu():
-    assert ridge_point(CARDS["tpu-v5e"], "bf16") == pytest.approx(240, rel=0.05)
+@rows("ridge")
+def test_matches_the_ridge_point_of_the_scaling_book(row):
+    holds(ridge_point(CARDS[row["inputs"]["accelerator"]], row["inputs"]["dtype"]), row)
 
 
 def test_the_roof_rises_to_the_ridge_and_stays_there():

@@ -45,6 +45,13 @@ def test_matches_korthikantis_utilization(row):
     holds(100 * megatron_flops_per_iteration(**inputs) / roof, row)
 
 
+# The attention products made again, as a share of the model's FLOPs.
+@rows("recompute_overhead")
+def test_matches_korthikantis_price_of_selective_recomputation(row):
+    again, model = (megatron_flops_per_iteration(1, **row["inputs"], recompute=kind) for kind in ("selective", "none"))
+    holds(100 * (again / model - 1), row)
+
+
 @rows("faster")
 def test_times_stand_in_the_inverse_ratio_of_speeds(row):
     speeds = [row["inputs"]["slower_flops_per_s"], row["inputs"]["flops_per_s"]]

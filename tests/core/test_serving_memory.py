@@ -31,6 +31,14 @@ def test_what_the_log_left_holds_95_thousand_tokens():
     assert num_blocks(7.465 * GIB, 98_304) * 16 == 81_536  # what the rank with the least room allowed
 
 
+# hf-vram-calc 1.0.9: weights and a fifth, 17.95 GiB for Llama 3 8B, beside its own 64 GiB of cache for 64 x 8,192.
+def test_the_cache_of_the_batch_is_in_the_total():
+    memory = serving_memory(MODELS["meta-llama/Llama-3.1-8B"], 8192, budget_bytes=80 * GIB, batch=64)
+    assert memory.weight_bytes / GIB == pytest.approx(14.96, abs=0.005)
+    assert memory.kv_bytes == 64 * GIB
+    assert memory.total_bytes >= memory.weight_bytes + memory.kv_bytes
+
+
 # llm-d-benchmark issue 454: show the equation and the blocks. A block holds 16 tokens of every layer.
 def test_blocks_follow_from_the_room_beside_the_weights():
     memory = serving_memory(LLAMA, 1, budget_bytes=0.9 * 80 * GIB, tensor_parallel=4)

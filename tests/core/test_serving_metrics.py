@@ -65,6 +65,15 @@ def test_time_per_token_has_two_definitions():
     assert request_latency_s(1, 0.020, 100) == pytest.approx(2.98)
 
 
+# Price follows GPU hours: the rent cancels.
+@serving_rows("cost_saved")
+def test_matches_the_training_cost_that_deepseek_v2_saves(row):
+    hours = np.array([row["inputs"]["gpu_hours"], row["inputs"]["gpu_hours_before"]])
+    speeds = row["inputs"]["tokens"] / (3600 * hours)
+    now, before = cost_per_million_tokens(speeds, num_gpus=1, price_per_gpu_hour=2)
+    assert 100 * (1 - now / before) == as_printed(row)
+
+
 def test_a_million_tokens_cost_gpus_by_the_hour():
     # Four GPUs at 2.50 an hour make 2,345 tokens a second: 10 / 8.44 million.
     assert cost_per_million_tokens(2345, num_gpus=4, price_per_gpu_hour=2.5) == pytest.approx(1.1846, abs=0.00005)

@@ -46,6 +46,28 @@ def test_step_of_published_runs(row):
     assert report(row).step_s == as_printed(row)
 
 
+BY_ID = {row["id"]: row for row in ROWS}
+
+
+@rows("time_ratio")
+def test_full_recomputation_against_selective(row):
+    slow, fast = (report(BY_ID[row["inputs"][name]]).step_s for name in ("slower", "faster"))
+    assert slow / fast == as_printed(row)
+
+
+# The paper times one layer forward and backward: all of a step without its optimizer.
+@rows("layer_time_ratio")
+def test_time_that_recomputation_adds_to_a_layer(row):
+    like = BY_ID[row["inputs"]["like"]]
+
+    def layers_s(recompute):
+        layout = like["inputs"]["layout"] | {"recompute": recompute}
+        found = report({"inputs": like["inputs"] | {"layout": layout}})
+        return found.step_s - found.time_split["optimizer"]
+
+    assert layers_s(row["inputs"]["recompute"]) / layers_s("none") == as_printed(row)
+
+
 @rows("mfu")
 def test_utilization_of_llama_3(row):
     assert report(row).mfu * 100 == as_printed(row)

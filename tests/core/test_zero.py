@@ -77,6 +77,11 @@ def test_states_of_a_70b_model_add_up():
     assert totals == pytest.approx([1129, 1270], abs=0.5)
 
 
+# hf-vram-calc 1.0.9 takes 4 bytes and 30% a parameter of Llama 3 8B, 77.78 GiB, for the 16 bytes of mixed precision.
+def test_states_of_an_8b_model_are_120_gib():
+    assert zero_memory(8030261248, 1, stage=0).total_bytes / GIB == pytest.approx(119.7, abs=0.05)
+
+
 # Megatron-LM issue 525: GPT-2 large, 18 bytes a parameter.
 def test_states_of_gpt2_large_are_13_gib():
     assert zero_memory(774e6, 1, stage=0, optimizer="adam-fp32-grads").total_bytes / GIB == pytest.approx(
