@@ -27,7 +27,7 @@ READERS = {
 # digit: equal to half of the last printed digit. estimate: within the row's share, 5% at most. reason: looser, or
 # apart, and the row says why. listed: no formula of the core gives it, and the row says why.
 COUNTS = {
-    "published_partition.json": {"digit": 83, "reason": 35},
+    "published_partition.json": {"digit": 84, "reason": 34},
     "published_flops.json": {"digit": 41, "reason": 25},
     "published_serving.json": {"digit": 45, "reason": 6},
     "published_communication.json": {"digit": 12, "estimate": 31, "reason": 10, "listed": 6},
