@@ -70,6 +70,23 @@ def step_exposed(flows: tuple[TimedFlow, ...], forward_s: Floats, backward_s: Fl
     return np.asarray(total.max(axis=-1))
 
 
+def ends_exposed(flows: tuple[TimedFlow, ...]) -> tuple[Floats, Floats]:
+    """What data-parallel calls of every micro-batch add to a step at least: its first gather, its last reduction. [s]
+
+    No work has begun when a step's first weights arrive, and none is left when its last gradients leave (ZeRO stages 2
+    and 3); between micro-batches the same calls run beside the next pass. Of the stage where each is longest.
+    """
+
+    def longest(when: str, op: str) -> Floats:
+        seen = np.zeros(())
+        for t in flows:
+            if (t.flow.axis, t.flow.when, t.flow.op) == ("data", when, op):
+                seen = np.maximum(seen, np.where(t.flow.calls > 0, t.call_s, 0.0).max(axis=-1))
+        return seen
+
+    return longest("forward", "all_gather"), longest("backward", "reduce_scatter")
+
+
 def fill_exposed(flows: tuple[TimedFlow, ...], stages: int) -> Floats:
     """What sending adds while a pipeline fills and drains: one call at every boundary, each way. [s]"""
     own = [t for t in flows if t.flow.axis == "pipeline"]

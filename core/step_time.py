@@ -16,7 +16,7 @@ from core.axis_traffic import AXES, model_flows, sent_by_axis
 from core.checks import Floats
 from core.data_traffic import data_flows
 from core.efficiency import Efficiency
-from core.exposure import PassTime, fill_exposed, pass_exposed, step_exposed
+from core.exposure import PassTime, ends_exposed, fill_exposed, pass_exposed, step_exposed
 from core.flops import BACKWARD_OVER_FORWARD, forward_flops_per_token
 from core.flow_time import Fabric, seconds, timed
 from core.layout import Layout, LayoutOptions
@@ -103,7 +103,9 @@ def _one_pipeline(
         return np.take_along_axis(np.broadcast_to(values, wide), slowest, -1)[..., 0]
 
     exposed = {axis: m * on_slowest(ahead[axis] + back[axis]) for axis in AXES}
-    exposed["data"] = exposed["data"] + step_exposed(flows, forward_s, backward_s, overlap)
+    first, last = ends_exposed(flows)
+    each_pass = np.maximum(m * on_slowest(ahead["data"]), first) + np.maximum(m * on_slowest(back["data"]), last)
+    exposed["data"] = each_pass + step_exposed(flows, forward_s, backward_s, overlap)
     exposed["pipeline"] = exposed["pipeline"] + fill_exposed(flows, layout.pipeline_parallel)
     repeated = ("forward", "backward", "again")
     hidden = {

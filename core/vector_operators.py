@@ -33,7 +33,7 @@ def layer_elementwise(layer: Layer, count: int, model: ModelSpec, rest: float, w
         moved = around * model.hidden_size / work.whole
         yield _elementwise("norms and residuals", count * parts, moved, work, weights=rest / parts)
     match layer.mixer:
-        case Attention():
+        case Attention() if not model.position_embeddings:  # learned positions are added to the embedding instead
             turned = heads_per_gpu(layer.mixer.num_heads, t) + heads_per_gpu(layer.mixer.num_kv_heads, t)
             yield _elementwise("rotary positions", count, 2 * turned * layer.mixer.head_dim, work)
         case LatentAttention() | CompressedAttention():

@@ -70,7 +70,7 @@ def test_bytes_stand_beside_the_bars():
 def test_pinned_numbers_stand_beside_the_new_ones():
     payload, at = figure(START, baseline=headline_of(SPLIT)).payload(), own_place(START)
     notes = [readout["notes"][at] for readout in payload["readouts"]]
-    assert notes[0].startswith("0% of the step; -")
+    assert notes[0].startswith("0.306% of the step; -")
     assert all(note.endswith("against pinned") for note in notes)
     same = figure(START, baseline=headline_of(START)).payload()["readouts"]
     assert {readout["notes"][at].split("; ")[-1] for readout in same} == {"no change against pinned"}

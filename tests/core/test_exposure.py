@@ -4,7 +4,7 @@ import numpy as np
 
 from core.axis_traffic import AXES, Flow
 from core.efficiency import Overlap
-from core.exposure import PassTime, fill_exposed, pass_exposed, step_exposed
+from core.exposure import PassTime, ends_exposed, fill_exposed, pass_exposed, step_exposed
 from core.flow_time import TimedFlow
 
 WORK = PassTime(matrix_s=np.array([6.0]), mixing_s=np.array([3.0]), moved_s=np.array([1.0]))
@@ -62,6 +62,13 @@ def test_the_last_bucket_of_gradients_and_the_first_of_weights_are_seen():
 def test_what_the_pass_cannot_hide_is_seen():
     assert step(talk("data", 1.0, 25, when="step", op="all_reduce")) == 15
     assert step(talk("data", 1.0, 25, when="step", op="all_reduce"), overlap=Overlap(data=0.0)) == 25
+
+
+def test_the_first_gather_and_the_last_reduction_of_a_step_are_seen_however_much_work_there_is():
+    gather, again = talk("data", 1.0, 4), talk("data", 1.0, 4, when="backward")
+    reduction = talk("data", 2.0, 4, when="backward", op="reduce_scatter")
+    assert [float(end) for end in ends_exposed((gather, again, reduction))] == [1.0, 2.0]
+    assert [float(end) for end in ends_exposed((again, talk("tensor", 3.0)))] == [0.0, 0.0]
 
 
 def test_a_pipeline_fills_and_drains_over_its_boundaries():

@@ -71,6 +71,14 @@ def test_one_gpu_has_no_communication_and_no_bubble():
     assert time.bubble_s == 0
 
 
+# Eight ports of 40 GB/s a node carry a ring of 64 GPUs, which gathers 70B weights in 68 calls.
+def test_zero_3_shows_one_gather_and_one_reduction_a_step_however_many_micro_batches():
+    times = run(data_parallel=64, zero_stage=3, num_micro_batches=[1, 8], recompute="full")
+    unit_s = 2 * 70.55e9 / 68 * 63 / 64 / 320e9
+    assert times.data_s == pytest.approx([2 * unit_s] * 2, rel=0.02)
+    assert np.all(times.hidden_s["data"] > 50 * times.data_s)
+
+
 def test_zero_1_costs_the_same_however_many_micro_batches():
     times = run(data_parallel=64, zero_stage=1, num_micro_batches=[1, 8, 64])
     assert np.ptp(times.data_s) < 0.1 * times.data_s[0]

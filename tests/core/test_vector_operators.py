@@ -37,6 +37,14 @@ def test_new_keys_and_values_are_written_in_the_caches_format():
     assert not [o for o in model_operators(LLAMA_8B, "training", seq_len=9) if o.label == "cache write"]
 
 
+# Brown et al. 2020, arXiv:2005.14165, section 2.1: GPT-3 is GPT-2 enlarged, whose positions are a learned table.
+def test_a_model_with_learned_positions_turns_no_heads():
+    turned = one(LLAMA_8B, "prefill", "rotary positions", seq_len=10)
+    assert turned.activation_bytes == 32 * 2 * (32 + 8) * 128 * 10 * 2  # queries and keys, read and written
+    labels = {o.label for o in model_operators(load_models()["openai/gpt-3-175b"], "prefill", seq_len=10)}
+    assert "rotary positions" not in labels
+
+
 def test_tokens_are_copied_to_each_of_their_experts_and_back():
     assert one(MIXTRAL, "prefill", "routing and permutation", seq_len=10).activation_bytes == 32 * 6 * 4096 * 10 * 2
 
