@@ -1,0 +1,65 @@
+"""The command line of ``python -m core.cards``: check the bank, preview variants."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from core.cards.card import Card
+from core.cards.draw import draw
+from core.cards.library import CONTENT, read_bank
+from core.cards.models import Drill
+from core.cards.text import significant
+from core.cards.validate import SEEDS, check_bank
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command; the exit status is 1 where something is wrong."""
+    parser = argparse.ArgumentParser(prog="python -m core.cards", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    check = commands.add_parser("check", help="validate the whole bank, or what lies under the named paths")
+    check.add_argument(
+        "paths", nargs="*", help="show only findings of files that begin with one of these, from content/"
+    )
+    check.add_argument("--seeds", type=int, default=SEEDS)
+    preview = commands.add_parser("preview", help="print five variants of a card")
+    preview.add_argument("card")
+    for command in (check, preview):
+        command.add_argument("--content", type=Path, default=CONTENT)
+    options = parser.parse_args(arguments)
+    if options.command == "check":
+        return _check(options.content, options.paths, options.seeds)
+    return _preview(options.content, options.card)
+
+
+def _check(content: Path, paths: Sequence[str], seeds: int) -> int:
+    bank = read_bank(content)
+    found = [
+        problem
+        for problem in check_bank(bank, seeds=seeds)
+        if not paths or any(problem.path.startswith(path.removeprefix("content/")) for path in paths)
+    ]
+    for problem in found:
+        print(problem)
+    counts = ", ".join(f"{len(bank.of_kind(kind))} {kind}s" for kind in ("drill", "mcq", "question"))
+    print(f"{len(found)} problems" if found else f"ok: {counts}, {len(bank.sources)} sources, {seeds} variants each")
+    return 1 if found else 0
+
+
+def _preview(content: Path, card_id: str) -> int:
+    card = read_bank(content).cards.get(card_id)
+    if not isinstance(card, Card):
+        print(f"{card_id} is no drill or question that can be read; run check")
+        return 1
+    for seed in range(5):
+        variant = draw(card, seed)
+        print(f"--- seed {seed}: {dict(variant.values)}")
+        for name, text in card.sections.items():
+            print(f"## {name}\n{variant.fill(text)}\n")
+        for name, value in variant.truth.items():
+            print(f"{name} = {significant(value, 6)}")
+        if isinstance(card.model, Drill):
+            for slip in card.model.partial:
+                print(f"slip {significant(variant.value_of(slip.expr), 6)}: {variant.fill(slip.say)}")
+    return 0

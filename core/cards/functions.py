@@ -1,0 +1,51 @@
+"""The functions that cards may name: ``topic.function`` of ``core.whiteboard``, plain numbers in base units."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from core import whiteboard
+
+
+class FunctionError(ValueError):
+    """A name or an argument that the whiteboard does not have, or a call that it refused."""
+
+
+@lru_cache(maxsize=1024)
+def find(name: str) -> Callable[..., float]:
+    """The function under a name like ``kv_cache.max_batch``.
+
+    Raises:
+        FunctionError: there is none; the nearest ones are named.
+    """
+    module, _, function = name.partition(".")
+    topics = sorted(item.name for item in iter_modules(whiteboard.__path__))
+    if module not in topics:
+        raise FunctionError(f"{name!r}: no topic {module!r}; there are {', '.join(topics)}")
+    loaded = import_module(f"core.whiteboard.{module}")
+    found = vars(loaded).get(function)
+    if function.startswith("_") or not inspect.isfunction(found) or found.__module__ != loaded.__name__:
+        known = [key for key, value in vars(loaded).items() if inspect.isfunction(value) and key[0] != "_"]
+        raise FunctionError(f"{name!r}: {module} has {', '.join(known)}")
+    return found
+
+
+def call(name: str, arguments: Mapping[str, object]) -> float:
+    """Call one of them.
+
+    Raises:
+        FunctionError: unknown name or argument, or the function refused its numbers.
+    """
+    function = find(name)
+    try:
+        inspect.signature(function).bind(**arguments)
+    except TypeError as error:
+        raise FunctionError(f"{name}{inspect.signature(function)}: {error}") from None
+    try:
+        return float(function(**arguments))
+    except (ValueError, ArithmeticError) as error:
+        raise FunctionError(f"{name} refuses its numbers: {error}") from None
