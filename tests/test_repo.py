@@ -13,7 +13,13 @@ LONGEST_LINE = 2000  # characters; a minified script has one line of many thousa
 TEXT_OF_OURS = {".py", ".js", ".css", ".html", ".toml", ".yaml", ".svg"}
 
 # Where the tests of a folder of core lie; a folder that is not named has one test file of its own name.
-TEST_FOLDERS = {"core": "tests/core", "core/charts": "tests/charts", "core/progress": "tests/progress"}
+TEST_FOLDERS = {
+    "core": "tests/core",
+    "core/charts": "tests/charts",
+    "core/cards": "tests/core/cards",
+    "core/progress": "tests/progress",
+    "core/whiteboard": "tests/core/whiteboard",
+}
 WITHOUT_A_TEST_OF_ITS_NAME: dict[str, str] = {}
 
 
