@@ -18,7 +18,9 @@ NUMERIC = {"numpy", "pydantic"}
 LIBRARIES = {
     "core": NUMERIC,
     "core/charts": NUMERIC | {"plotly"},
-    "core/cards": NUMERIC | {"frontmatter", "yaml", "fsrs"},
+    "core/cards": NUMERIC | {"frontmatter", "yaml"},
+    "core/progress": NUMERIC | {"fsrs"},
+    "core/anki": NUMERIC | {"genanki"},
     "core/storage": NUMERIC | {"sqlalchemy"},
     "core/microbench": NUMERIC,
     "core/sim": NUMERIC | {"ml_dtypes"},
@@ -28,7 +30,7 @@ LIBRARIES = {
 }
 INSIDE_FUNCTIONS = {"core/microbench": {"torch"}}
 OWN_PACKAGES = {"core", "pages", "tests", "app"}
-OUTER = {"charts", "cards", "storage", "microbench", "sim"}  # folders of core with a library of their own
+OUTER = {"charts", "cards", "progress", "anki", "storage", "microbench", "sim"}  # folders of core with a library of their own
 
 # A flat module imports its own floor or a lower one. Every module not named is a formula: floor 2.
 FLOORS = [
