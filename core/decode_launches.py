@@ -8,7 +8,8 @@ from functools import lru_cache
 import numpy as np
 
 from core.checks import Floats
-from core.launches import EAGER_LAUNCH_S, GRAPH_LAUNCH_S, hidden_bytes, num_kernels, queue_s, step_s
+from core.kernel_counts import num_kernels
+from core.launches import EAGER_LAUNCH_S, GRAPH_LAUNCH_S, hidden_bytes, queue_s, step_s
 from core.operators import model_operators, time_floor_s
 from core.scenario import ServingScenario
 
@@ -48,7 +49,7 @@ def launch_rows(scenario: ServingScenario) -> tuple[LaunchRow, ...]:
     work = float(time_floor_s(operators, chip, dtype) if dtype else moved / chip.hbm_bytes_per_s)
     rows = []
     for fused, kernels_are in ((False, "a kernel an operation"), (True, "fused kernels")):
-        kernels = num_kernels(operators, fused=fused)
+        kernels = num_kernels(scenario.model, operators, fused=fused)
         for each, launched in ((EAGER_LAUNCH_S, "launched one by one"), (GRAPH_LAUNCH_S, "in a CUDA graph")):
             rows.append(
                 LaunchRow(

@@ -1,4 +1,4 @@
-"""Kernel launches: how many a decode step makes, and when they, and no limit of the GPU, set its time.
+"""Kernel launches: when they, and no limit of the GPU, set the time of a step.
 
 The CPU queues kernels one after the other. While each runs longer than a launch takes, launches hide behind work; a
 decode step of many tiny kernels waits for its launches instead. A CUDA graph launches them all at once.
@@ -6,52 +6,15 @@ decode step of many tiny kernels waits for its launches instead. A CUDA graph la
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from core.checks import Floats, not_negative, positive, whole
 from core.units import MICROSECOND
-from core.work import Operator
 
 # Time from one tiny kernel to the next, measured on one NVIDIA H200 with PyTorch 2.11.
 EAGER_LAUNCH_S = 10 * MICROSECOND
 GRAPH_LAUNCH_S = 1.1 * MICROSECOND
-
-# Kernels that one operator becomes when each operation is a kernel of its own, as in plain PyTorch code: 48 in a Llama
-# layer, which is what transformers 5.24 dispatches under torch 2.13 (eager attention; views left out). An RMSNorm
-# widens to fp32, squares, averages, adds, takes a root, multiplies, narrows and scales, and a residual sum follows.
-UNFUSED_KERNELS = {
-    "norms and residuals": 9,
-    "final norm": 8,
-    "rotary positions": 10,  # for queries and keys each: two products, a negation, a concatenation, a sum
-    "query, key and value projections": 3,
-    "MLP gate and up projections": 2,
-    "shared expert gate and up projections": 2,
-    "expert gate and up projections": 2,
-    "activation function": 2,
-    "cache write": 2,
-}
-UNFUSED_ATTENTION_KERNELS = (
-    9  # keys and values copied for their groups, product, scale, mask, softmax, 2 casts, product
-)
-
-
-def num_kernels(operators: Iterable[Operator], *, fused: bool) -> int:
-    """Kernels of one pass; ``operators`` are those of :func:`core.operators.model_operators`. [kernels]
-
-    Args:
-        operators: of one pass.
-        fused: one kernel an operator, as serving engines run; or one an operation, an estimate for plain PyTorch code.
-    """
-    return sum(operator.count * (1 if fused else _unfused(operator)) for operator in operators)
-
-
-def _unfused(operator: Operator) -> int:
-    if operator.kind == "attention":
-        return UNFUSED_ATTENTION_KERNELS
-    return UNFUSED_KERNELS.get(operator.label, 1)
 
 
 def step_s(work_s: ArrayLike, kernels: ArrayLike, *, launch_s: ArrayLike) -> Floats:
