@@ -24,6 +24,8 @@ from core.model_spec import (
     StateSpace,
 )
 
+EXPANSION = "keys and values from the latent"  # of MLA; the one product that a cached token may meet again
+
 
 def attention_matrices(mixer: Attention, hidden_size: int, gpus: Floats) -> Iterator[Matrix]:
     """Query, key and value projections as one product, for they share their input; and the output projection."""
@@ -63,7 +65,7 @@ def latent_matrices(mixer: LatentAttention, hidden_size: int, gpus: Floats, *, a
         yield Matrix("values out of the latent", mixer.kv_lora_rank, mixer.v_head_dim, heads, heads)
     else:
         expanded = heads * (mixer.qk_nope_head_dim + mixer.v_head_dim)
-        yield Matrix("keys and values from the latent", mixer.kv_lora_rank, expanded)
+        yield Matrix(EXPANSION, mixer.kv_lora_rank, expanded)
     if mixer.output_gate:
         yield Matrix("output gate", hidden_size, heads * mixer.v_head_dim)
     yield Matrix("output projection", heads * mixer.v_head_dim, hidden_size)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from core.checks import Floats, whole
 from core.kv_cache import kv_bytes
 from core.kv_reads import kv_read_bytes, picks_tokens, state_traffic_bytes
+from core.mixer_matrices import EXPANSION
 from core.model_spec import ModelSpec
 from core.paged_attention import MOST_TOKENS
 from core.sequence_state import MOST_GPUS, MOST_SEQUENCES
@@ -90,7 +91,7 @@ def decode_work(
         indexer_dtype=formats.get("indexer_dtype"),
     )
     attention = tokens * _mixing_flops(model, context, "last", gpus, absorbed=layout == "latent")
-    return _work(model, gpus, sequences, (tokens, tokens), kv, attention, formats, decodes=True)
+    return _work(model, gpus, sequences, (tokens, tokens, tokens), kv, attention, formats, decodes=True)
 
 
 def prefill_work(
@@ -112,8 +113,10 @@ def prefill_work(
         cached_tokens: of each prompt, found in the cache; fewer than the prompt, whose last token must run. [tokens]
         formats: see :class:`core.serving_weights.ServingFormats`.
 
-    Each new token attends to all before it, cached ones too; logits are made for the last one only. The weights are
-    read once, as by one pass over all prompts; chunked prefill reads them once a chunk.
+    Each new token attends to all before it, cached ones too; logits are made for the last one only. Keys and values of
+    cached latents are made once more, unless sparse attention reads latents themselves. The weights are read once, as by
+    one pass over all prompts; chunked prefill reads them once a chunk.
+    Source: Pope et al. 2022, arXiv:2211.05102, section 2.1; vLLM, v1/attention/backends/mla/common.py (cached latents).
     """
     prompt, cached = np.broadcast_arrays(
         _tokens("prompt_len", prompt_len), whole("cached_tokens", cached_tokens, low=0)
@@ -134,14 +137,16 @@ def prefill_work(
     )
     tokens = sequences * (prompt - cached)
     attention = sequences * (every - known)
-    return _work(model, gpus, sequences, (tokens, sequences), kv, attention, formats, decodes=False)
+    latents = formats.get("layout", "latent") == "latent" and not any(map(picks_tokens, model.mixers))
+    made = sequences * prompt if latents else tokens
+    return _work(model, gpus, sequences, (tokens, made, sequences), kv, attention, formats, decodes=False)
 
 
 def _work(
     model: ModelSpec,
     gpus: Floats,
     sequences: Floats,
-    tokens: tuple[Floats, Floats],  # that run, and that are sampled from
+    tokens: tuple[Floats, Floats, Floats],  # that run, whose latents become keys and values, and that are sampled from
     kv: Floats,
     attention: Floats,
     formats: ServingFormats,
@@ -149,12 +154,13 @@ def _work(
     decodes: bool,
 ) -> ServingWork:
     """What decode and prefill have in common: matrices, states, messages."""
-    run, sampled = tokens
+    run, made, sampled = tokens
     flops: dict[str, Floats] = defaultdict(lambda: np.zeros(()))
     matmuls = 0
     absorbed = decodes and formats.get("layout", "latent") == "latent"
     for one in served_matrices(model, gpus, formats, absorbed=absorbed):
-        flops[one.dtype] = flops[one.dtype] + one.flops * (sampled if one.is_head else run)
+        meets = sampled if one.is_head else made if one.matrix.label == EXPANSION else run
+        flops[one.dtype] = flops[one.dtype] + one.flops * meets
         matmuls += one.layers
     state = state_traffic_bytes(
         model,

@@ -128,6 +128,22 @@ def test_more_tokens_hit_more_experts():
     assert 2 < checking.weight_bytes / plain.weight_bytes < 5
 
 
+# vLLM, v1/attention/backends/mla/common.py: prefill multiplies the cached latents of a prefix by W_UK and W_UV again.
+def test_cached_latents_become_keys_and_values_once_more():
+    model = MODELS["deepseek-ai/DeepSeek-V3"]
+    alone = prefill_work(model, 4096)
+    after = prefill_work(model, 8192, cached_tokens=4096)
+    expansion = 2 * 61 * 512 * 128 * (128 + 128)  # of one token
+    assert after.flops - after.attention_flops == pytest.approx(
+        alone.flops - alone.attention_flops + 4096 * expansion, rel=1e-12
+    )
+    expanded = prefill_work(model, 8192, cached_tokens=4096, layout="expanded")
+    assert expanded.flops - expanded.attention_flops == pytest.approx(alone.flops - alone.attention_flops, rel=1e-12)
+    sparse = MODELS["deepseek-ai/DeepSeek-V3.2"]  # reads the chosen latents themselves
+    half, first = prefill_work(sparse, 8192, cached_tokens=4096), prefill_work(sparse, 4096)
+    assert half.flops - half.attention_flops == pytest.approx(first.flops - first.attention_flops, rel=1e-12)
+
+
 def test_a_cached_prefix_saves_its_tokens_but_not_the_attention_to_them():
     whole, half = prefill_work(LLAMA, 8000), prefill_work(LLAMA, 8000, cached_tokens=4000)
     assert half.matmul_flops["bf16"] == pytest.approx(whole.matmul_flops["bf16"] / 2, rel=1e-3)
