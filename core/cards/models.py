@@ -321,7 +321,7 @@ class Source(Strict):
 
     title: Line
     url: Annotated[str, StringConstraints(pattern=r"^https://\S+$", max_length=300)]
-    year: int = Field(ge=1980, le=2100)
+    year: int = Field(ge=1950, le=2100)
     kind: Literal["paper", "datasheet", "docs", "book", "report", "code", "article", "standard"]
     supports: Text
 
