@@ -114,8 +114,8 @@ def prefill_work(
         formats: see :class:`core.serving_weights.ServingFormats`.
 
     Each new token attends to all before it, cached ones too; logits are made for the last one only. Keys and values of
-    cached latents are made once more, unless sparse attention reads latents themselves. The weights are read once, as by
-    one pass over all prompts; chunked prefill reads them once a chunk.
+    cached latents are made once more, unless sparse attention reads latents themselves. The weights are read once, as
+    by one pass over all prompts; chunked prefill reads them once a chunk.
     Source: Pope et al. 2022, arXiv:2211.05102, section 2.1; vLLM, v1/attention/backends/mla/common.py (cached latents).
     """
     prompt, cached = np.broadcast_arrays(
