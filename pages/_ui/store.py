@@ -24,6 +24,8 @@ from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.errors import StreamlitAPIException
+from streamlit.runtime.scriptrunner_utils.script_run_context import RunLocation, ThreadState
 
 _ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _component = st.components.v2.component("store", js=(_ASSETS / "store.js").read_text(encoding="utf-8"))
@@ -89,6 +91,7 @@ class _Copy:
     keep: bool = False  # the stored text is unreadable: the next write keeps a copy of it
     health: Health = Health()
     mounted: bool = False
+    fragments: set[str | None] = field(default_factory=set)  # whose callbacks need not draw; None: the whole page
 
     # What pages order.
 
@@ -252,15 +255,29 @@ class Store:
         self._copy.command("restore", rev=secrets.token_hex(8))
         self._send()
 
+    def in_fragment(self) -> None:
+        """The first line of a fragment that saves: it keeps a place for what its widgets' callbacks order."""
+        self._copy.fragments.add(ThreadState.get().fragment_id)
+        if self._copy.commands:
+            self._send()
+        elif self._place is not None:
+            self._place.empty()
+
     def _send(self) -> None:
-        copy = self._copy
+        copy, here = self._copy, ThreadState.get()
+        if here.run_location is RunLocation.CALLBACK and here.fragment_id in copy.fragments:
+            return  # nothing is drawn in a callback: `mount` sends it, or `in_fragment`
         st.session_state[_counter(copy.key)] = sent = st.session_state.get(_counter(copy.key), 0) + 1
         message = {"key": copy.key, "session": copy.session, "commands": copy.commands}
         if self._place is None:
             _ask_stand_in(copy, message)
-        else:
-            with self._place:  # a component of its own each time: the browser obeys each command once
-                _component(key=f"{copy.key}.commands.{sent}", data=[message])
+            return
+        name = f"browser-store-{copy.key}-{sent}"  # a component of its own each time: each command is obeyed once
+        try:
+            with self._place:
+                _component(key=name, data=[message])
+        except StreamlitAPIException:  # in a fragment without `in_fragment`: stand where we are
+            _component(key=f"{name}-here", data=[message])
 
 
 def mount(key: str = "progress", *, merge: Merge | None = None, check: Check | None = None) -> Store:
@@ -276,6 +293,7 @@ def mount(key: str = "progress", *, merge: Merge | None = None, check: Check | N
     """
     copy: _Copy = st.session_state.setdefault(f"{key}.copy", _Copy(key))
     copy.merge, copy.check, copy.mounted = merge or copy.merge, check or copy.check, True
+    copy.fragments = {None}
     if not copy.ready:
         copy.asked += 1  # ask again: the answer to an earlier question may have been lost on its way
     if f"{key}.browser" in st.session_state:
@@ -283,7 +301,7 @@ def mount(key: str = "progress", *, merge: Merge | None = None, check: Check | N
         _ask_stand_in(copy, _question(copy))
     else:
         st.html(f"<style>{_CSS}</style>")
-        place = st.container(key=f"browser-store-{key}")
+        place = st.container(key=f"browser-store-{key}-place")
         with place:
             _listen(key)
     store = Store(copy, place)
@@ -306,7 +324,7 @@ def _listen(key: str) -> None:
     """Where events arrive. By itself an event runs only this."""
     copy: _Copy = st.session_state[f"{key}.copy"]
     _component(
-        key=f"{key}.question",
+        key=f"browser-store-{key}",
         data=[_question(copy)],
         on_text_change=lambda: _hear(key, "text"),
         on_status_change=lambda: _hear(key, "status"),
@@ -319,7 +337,7 @@ def _question(copy: _Copy) -> dict[str, Any]:
 
 def _hear(key: str, event: str) -> None:
     copy: _Copy = st.session_state[f"{key}.copy"]
-    value = (st.session_state.get(f"{key}.question") or {}).get(event)
+    value = (st.session_state.get(f"browser-store-{key}") or {}).get(event)
     if copy.hear(event, value):
         st.rerun()
 

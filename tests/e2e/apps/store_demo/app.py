@@ -26,11 +26,18 @@ def add(line: str, kept: store.Store) -> None:
 
 @st.fragment
 def part(kept: store.Store) -> None:
+    kept.in_fragment()
     state["part_runs"] = state.get("part_runs", 0) + 1
     if st.button("Add in fragment"):
         add(f"fragment {state['runs']}.{state['part_runs']}", kept)
     st.button("Add in fragment's callback", on_click=lambda: add("fragment's callback", kept))
     st.caption(f"fragment sees {len((kept.text or '').splitlines())} lines, part runs {state['part_runs']}")
+
+
+@st.fragment
+def forgetful(kept: store.Store) -> None:
+    if st.button("Add without in_fragment"):
+        add("without in_fragment", kept)
 
 
 def lines() -> None:
@@ -53,6 +60,7 @@ def lines() -> None:
         kept.save("reset")
     st.button("Restore", on_click=kept.restore)
     part(kept)
+    forgetful(kept)
     st.text(f"ready {kept.ready}")
     st.code((kept.text or "(none)")[:1000])
     st.text(f"unreadable {kept.unreadable!r}: {kept.why_unreadable}")
