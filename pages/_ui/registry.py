@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 PAGES = Path(__file__).parents[1]
+PRACTICE, MORE = "Practice", "More"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,7 @@ class Entry:
     title: str
     url_path: str
     icon: str
+    section: str = ""  # the menu that it lies in; empty: on the bar itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +42,11 @@ ENTRIES = (
     Entry("steps/communication.py", "3 Communication", "communication", ":material/hub:"),
     Entry("steps/attention.py", "4 Attention", "attention", ":material/view_module:"),
     Entry("steps/batch.py", "5 Batch", "batch", ":material/stacked_line_chart:"),
-    Entry("start/cheat_sheet.py", "Cheat sheet", "cheat-sheet", ":material/list_alt:"),
-    Entry("start/search.py", "Search", "search", ":material/search:"),
-    Entry("start/settings.py", "Settings", "settings", ":material/settings:"),
+    Entry("practice/drills.py", "Drills", "drills", ":material/calculate:", PRACTICE),
+    Entry("practice/quiz.py", "Quiz", "quiz", ":material/quiz:", PRACTICE),
+    Entry("start/cheat_sheet.py", "Cheat sheet", "cheat-sheet", ":material/list_alt:", MORE),
+    Entry("start/search.py", "Search", "search", ":material/search:", MORE),
+    Entry("start/settings.py", "Settings", "settings", ":material/settings:", MORE),
 )
 
 STEPS = (
@@ -71,18 +75,19 @@ def _paths() -> dict[str, str]:
     return {entry.url_path: str(PAGES / entry.script) for entry in ENTRIES}
 
 
-def pages() -> list[StreamlitPage]:
-    """The pages in the order of the navigation; the first is the one that opens at the root."""
-    return [
-        st.Page(
+def pages() -> dict[str, list[StreamlitPage]]:
+    """The pages by menu, in the order of the navigation; the first is the one that opens at the root."""
+    menus: dict[str, list[StreamlitPage]] = {}
+    for entry in ENTRIES:
+        page = st.Page(
             _paths()[entry.url_path],
             title=entry.title,
             icon=entry.icon,
             url_path=entry.url_path or None,
             default=not entry.url_path,
         )
-        for entry in ENTRIES
-    ]
+        menus.setdefault(entry.section, []).append(page)
+    return menus
 
 
 def path_of(url_path: str) -> str:

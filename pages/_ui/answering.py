@@ -1,0 +1,65 @@
+"""What every graded card shares: when it was put to the learner, how sure they are, and the entry in the log."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core.cards.card import AnyCard
+from core.progress import recording
+from core.progress.document import Mode
+from pages._ui import bank, learner
+
+DRILL_CONFIDENCES = (10, 30, 50, 70, 90, 99)  # percent
+MCQ_CONFIDENCES = (25, 50, 70, 90, 99)
+
+
+def key_of(place: str, card: AnyCard, seed: int) -> str:
+    """Under which the state of one showing of a card is kept."""
+    return f"{place}.{card.id}.{card.content_hash}.{seed}"
+
+
+def start_clock(key: str) -> None:
+    """Remember when this card was first drawn for the learner, and the id that its one entry will have."""
+    st.session_state.setdefault(f"{key}.asked", time.monotonic())
+    st.session_state.setdefault(f"{key}.id", recording.new_id())
+
+
+def outcome(key: str) -> Any:
+    """What was committed for this showing, or None."""
+    return st.session_state.get(f"{key}.outcome")
+
+
+def lock(key: str, committed: object) -> bool:
+    """Keep what was committed; False if something was before, so that a double click counts once."""
+    if f"{key}.outcome" in st.session_state:
+        return False
+    st.session_state[f"{key}.outcome"] = committed
+    return True
+
+
+def ask_confidence(key: str, levels: tuple[int, ...]) -> None:
+    """How sure the learner is; optional, because a made-up number would spoil their calibration."""
+    st.segmented_control(
+        "How sure are you?", levels, format_func=lambda level: f"{level}%", key=f"{key}.confidence", default=None
+    )
+
+
+def log(key: str, card: AnyCard, mode: Mode, **details: Any) -> None:
+    """Write a committed answer into the log, rated from what was done."""
+    asked = st.session_state.get(f"{key}.asked", time.monotonic())
+    dont_know = details.get("dont_know", False)
+    attempt = recording.answered(
+        bank.info(card),
+        attempt_id=st.session_state.get(f"{key}.id") or recording.new_id(),
+        at=learner.now(),
+        mode=mode,
+        milliseconds=1000 * (time.monotonic() - asked),
+        confidence=None if dont_know else st.session_state.get(f"{key}.confidence"),
+        hints_used=st.session_state.get(f"{key}.hints", 0),
+        **details,
+    )
+    learner.edit(partial(recording.log, attempt=attempt))

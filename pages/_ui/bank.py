@@ -1,0 +1,83 @@
+"""The bank of cards as pages see it: what ships with the app, and the own cards of a session beside it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import streamlit as st
+
+from core.cards.card import AnyCard
+from core.cards.library import Bank, read_bank
+from core.cards.models import TopicEntry
+from core.progress.card_info import CardInfo
+
+_OWN = "bank.own"
+LEVELS = ("mid", "senior", "staff")
+KIND_WORDS = {"drill": "Drill", "mcq": "Quiz", "question": "Open question"}
+
+
+@lru_cache(maxsize=1)
+def shipped() -> Bank:
+    """The bank that ships with the app, read once a process; a file with a fault is left out (the tests find it)."""
+    return read_bank()
+
+
+def own_cards() -> dict[str, AnyCard]:
+    """The learner's own cards of this session, by id."""
+    found: dict[str, AnyCard] = st.session_state.get(_OWN, {})
+    return found
+
+
+def keep_own_cards(cards: dict[str, AnyCard]) -> None:
+    """Put own cards beside the shipped ones for this session."""
+    st.session_state[_OWN] = cards
+
+
+def cards() -> dict[str, AnyCard]:
+    """Every card by id; an own card never takes the place of a shipped one."""
+    own = own_cards()
+    return {**own, **shipped().cards} if own else shipped().cards
+
+
+def of_kind(kind: str) -> list[AnyCard]:
+    """Every card of one kind, in the order of topics and ids."""
+    order = list(topics())
+    found = [card for card in cards().values() if card.kind == kind]
+    return sorted(found, key=lambda card: (order.index(card.topic) if card.topic in order else len(order), card.id))
+
+
+def topics() -> dict[str, TopicEntry]:
+    """The topics in their order."""
+    return shipped().topics
+
+
+def topic_title(topic: str) -> str:
+    """A topic's name; an own topic is its own name."""
+    entry = topics().get(topic)
+    return entry.title if entry else topic
+
+
+def info(card: AnyCard) -> CardInfo:
+    """What progress has to know of a card."""
+    seconds = card.model.minutes * 60 if card.kind == "question" else card.model.seconds  # type: ignore[union-attr]
+    return CardInfo(
+        id=card.id,
+        kind=card.kind,
+        topic=card.topic,
+        step=card.step or None,
+        level=card.model.level,
+        content_hash=card.content_hash,
+        answer_hash=card.answer_hash,
+        target_seconds=float(seconds),
+    )
+
+
+def infos() -> list[CardInfo]:
+    """All of it for every card that a schedule may ask."""
+    return [info(card) for card in cards().values()]
+
+
+def source_lines(keys: tuple[str, ...]) -> list[str]:
+    """The sources of a card as Markdown lines."""
+    known = shipped().sources
+    return [f"[{known[key].title}]({known[key].url}), {known[key].year}" if key in known else key for key in keys]

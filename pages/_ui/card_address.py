@@ -1,0 +1,54 @@
+"""Which card and numbers a practice page shows: the address says it, so that a link or Back brings the same ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.cards.card import AnyCard
+from core.cards.draw import MAX_SEED
+from pages._ui import bank
+
+CARD, SEED, EDITION = "card", "seed", "v"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A card of the bank with its seed, and a remark if the link was made for another edition of it."""
+
+    card: AnyCard
+    seed: int
+    remark: str = ""
+
+
+def shown(*kinds: str) -> Shown | str | None:
+    """What the address names: a card of these kinds, a sentence why it cannot be shown, or None if it names none."""
+    card_id = st.query_params.get(CARD)
+    if card_id is None:
+        return None
+    card = bank.cards().get(card_id)
+    if card is None:
+        return f"The link names the card {card_id[:80]!r}, which is not in this bank. Choose one here."
+    if card.kind not in kinds:
+        return f"{card.title} is of another kind than this page shows. Choose one here."
+    number = st.query_params.get(SEED, "0")
+    if not (number.isascii() and number.isdecimal() and len(number) <= 10 and int(number) < MAX_SEED):
+        return f"The link names the numbers {number[:40]!r}; a seed lies from 0 to {MAX_SEED - 1:,}. Choose again."
+    edition = st.query_params.get(EDITION, card.content_hash)
+    remark = (
+        "" if edition == card.content_hash else "This card was revised after the link was made."
+    )
+    return Shown(card, int(number), remark)
+
+
+def show(card: AnyCard, seed: int) -> None:
+    """Put a card into the address; the run that follows shows it."""
+    st.query_params.update({CARD: card.id, SEED: str(seed), EDITION: card.content_hash})
+
+
+def leave() -> None:
+    """Take the card out of the address."""
+    for key in (CARD, SEED, EDITION):
+        if key in st.query_params:
+            del st.query_params[key]

@@ -1,0 +1,149 @@
+"""One drill: prompt, worked steps that fade with exposure, a number to commit, then the truth and what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.cards.card import Card
+from core.cards.draw import Variant, draw
+from core.cards.exposure import shown_steps
+from core.cards.grading import DrillGrade, grade_drill
+from core.cards.models import Drill
+from core.cards.quantities import UnitError
+from core.cards.text import significant
+from core.prediction import ratio_in_words
+from core.progress.document import Mode, active_attempts
+from pages._ui import answering, learner
+from pages._ui.card_parts import card_head, sources, text
+from pages._ui.predict import READING_WIDTH
+from pages._ui.words import plain
+
+TIMED = {"sprint", "estimator"}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was committed; no grade means "I do not know"."""
+
+    grade: DrillGrade | None
+    confidence: int | None
+
+
+def drill(card: Card, seed: int, place: str, mode: Mode) -> Outcome | None:
+    """Draw one showing of a drill; what was committed, once it was.
+
+    The truth, the hidden steps and the replies to slips are computed and sent only after the commit.
+    """
+    variant = draw(card, seed)
+    key = answering.key_of(place, card, seed)
+    outcome: Outcome | None = answering.outcome(key)
+    assert isinstance(card.model, Drill)
+    with st.container(border=True):
+        card_head(card, card.model.seconds)
+        text(variant.fill(card.sections["Prompt"]))
+        if outcome is None:
+            answering.start_clock(key)
+            if mode not in TIMED:
+                _worked(variant, key, mode)
+            _ask(variant, key, mode)
+        else:
+            _reveal(variant, outcome, mode)
+    return outcome
+
+
+def _worked(variant: Variant, key: str, mode: Mode) -> None:
+    """The first steps, fewer each time, and more of them on request at the price of a hint."""
+    card = variant.card
+    if f"{key}.steps" not in st.session_state:
+        history = [attempt for attempt in active_attempts(learner.progress()) if attempt.card_id == card.id]
+        st.session_state[f"{key}.steps"] = shown_steps(len(card.steps), [bool(past.correct) for past in history])
+    hints = st.session_state.get(f"{key}.hints", 0)
+    shown = min(st.session_state[f"{key}.steps"] + hints, len(card.steps) - 1)
+    for number, step in enumerate(card.steps[:shown], start=1):
+        text(f"{number}\\. {variant.fill(step)}")
+    if shown < len(card.steps) - 1:
+        st.button(
+            "Show a step (counts as a hint)",
+            key=f"{key}.hint",
+            type="tertiary",
+            icon=":material/lightbulb:",
+            on_click=_take_hint,
+            args=(key,),
+        )
+
+
+def _take_hint(key: str) -> None:
+    st.session_state[f"{key}.hints"] = st.session_state.get(f"{key}.hints", 0) + 1
+
+
+def _ask(variant: Variant, key: str, mode: Mode) -> None:
+    model = variant.card.model
+    assert isinstance(model, Drill)
+    unit = model.answer.unit
+    within = "within a factor of 2" if mode == "estimator" else f"within {significant(100 * model.answer.rtol, 2)}%"
+    with st.form(f"{key}.form", border=False, enter_to_submit=True):
+        label = f"Your answer, in {unit} ({within})" if unit else f"Your answer ({within})"
+        st.text_input(label, key=f"{key}.typed", placeholder=f"12.5 {unit}".strip(), autocomplete="off", width=320)
+        if refused := st.session_state.get(f"{key}.refused"):
+            st.markdown(f":red[:material/error: {plain(refused)}]")
+        if mode != "estimator":
+            answering.ask_confidence(key, answering.DRILL_CONFIDENCES)
+        with st.container(horizontal=True):
+            st.form_submit_button("Commit", type="primary", on_click=_commit, args=(variant, key, mode))
+            st.form_submit_button("I do not know", on_click=_give_up, args=(variant, key, mode))
+
+
+def _commit(variant: Variant, key: str, mode: Mode) -> None:
+    typed = st.session_state.get(f"{key}.typed") or ""
+    try:
+        grade = grade_drill(variant, typed)
+    except UnitError as error:
+        st.session_state[f"{key}.refused"] = str(error)
+        return
+    if not answering.lock(key, Outcome(grade, st.session_state.get(f"{key}.confidence"))):
+        return
+    model = variant.card.model
+    assert isinstance(model, Drill)
+    answering.log(
+        key,
+        variant.card,
+        mode,
+        seed=variant.seed,
+        correct=grade.within_2x if mode == "estimator" else grade.correct,
+        answer=typed,
+        number=grade.guess,
+        truth=grade.truth,
+        rtol=model.answer.rtol,
+        unit=model.answer.unit,
+    )
+
+
+def _give_up(variant: Variant, key: str, mode: Mode) -> None:
+    if answering.lock(key, Outcome(None, None)):
+        model = variant.card.model
+        assert isinstance(model, Drill)
+        details = {"truth": variant.answer, "unit": model.answer.unit}
+        answering.log(key, variant.card, mode, seed=variant.seed, correct=False, dont_know=True, **details)
+
+
+def _reveal(variant: Variant, outcome: Outcome, mode: Mode) -> None:
+    model = variant.card.model
+    assert isinstance(model, Drill)
+    unit, digits, grade = model.answer.unit, model.answer.digits, outcome.grade
+    with st.container(horizontal=True, gap="large"):
+        if grade:
+            sure = f", {outcome.confidence}% sure" if outcome.confidence is not None else ""
+            st.metric(f"you said{sure}", f"{significant(grade.guess, 6)} {unit}".strip(), width="content")
+        st.metric("it is", f"{significant(variant.answer, digits)} {unit}".strip(), width="content")
+    if grade:
+        right = grade.within_2x if mode == "estimator" else grade.correct
+        sign, word = (":material/check_circle:", "Right") if right else (":material/cancel:", "Not yet")
+        far = ratio_in_words(grade.guess, grade.truth)
+        reply = variant.fill(grade.slip.say) if grade.slip else ""
+        st.markdown(f"{sign} **{word}**: {far}. {reply}", width=READING_WIDTH)
+    for number, step in enumerate(variant.card.steps, start=1):
+        text(f"{number}\\. {variant.fill(step)}")
+    text(f"**Why it matters.** {variant.fill(variant.card.sections['Why it matters'])}")
+    sources(variant.card)

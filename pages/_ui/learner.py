@@ -1,0 +1,78 @@
+"""The learner's progress as pages use it: read from the browser, added to by answers, written back.
+
+Callbacks run before the page is drawn, when the browser's copy is not at hand: they queue edits, and ``mount`` applies
+and saves them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import streamlit as st
+
+from core.progress.document import Progress
+from core.progress.merging import merge
+from core.progress.reading import ProgressError, read, to_json
+from pages._ui import store
+from pages._ui.words import plain
+
+Edit = Callable[[Progress], Progress]
+_STORE, _PARSED, _EDITS, _REFUSED = "learner.store", "learner.parsed", "learner.edits", "learner.refused"
+
+
+def mount() -> store.Store:
+    """Connect a practice page to the browser's copy, near the top of its run, and save what callbacks ordered."""
+    kept = store.mount(merge=_merge_texts, check=read)
+    st.session_state[_STORE] = kept
+    whole = before = progress()
+    for edit in st.session_state.pop(_EDITS, []):
+        try:
+            whole = edit(whole)
+        except ProgressError as error:
+            st.session_state[_REFUSED] = str(error)
+    if whole is not before:
+        _keep(kept, whole)
+    return kept
+
+
+def refusal() -> None:
+    """Say once why something could not be kept."""
+    if sentence := st.session_state.pop(_REFUSED, ""):
+        st.error(plain(sentence), icon=":material/error:")
+
+
+def progress() -> Progress:
+    """Everything known of the learner; empty until the browser has answered."""
+    kept: store.Store | None = st.session_state.get(_STORE)
+    text = kept.text if kept else None
+    parsed: tuple[str | None, Progress] | None = st.session_state.get(_PARSED)
+    if parsed is None or parsed[0] != text:
+        parsed = (text, read(text) if text is not None else Progress())
+        st.session_state[_PARSED] = parsed
+    return parsed[1]
+
+
+def edit(change: Edit) -> None:
+    """Order a change of the document; it is made and saved by the run that follows."""
+    st.session_state.setdefault(_EDITS, []).append(change)
+
+
+def now() -> datetime:
+    """This moment with the learner's time zone, so that "today" is theirs."""
+    try:
+        zone = ZoneInfo(st.context.timezone or "UTC")
+    except (ZoneInfoNotFoundError, ValueError):
+        zone = ZoneInfo("UTC")
+    return datetime.now(UTC).astimezone(zone)
+
+
+def _keep(kept: store.Store, whole: Progress) -> None:
+    text = to_json(whole)
+    st.session_state[_PARSED] = (text, whole)
+    kept.save(text)
+
+
+def _merge_texts(mine: str, theirs: str) -> str:
+    return to_json(merge(read(mine), read(theirs)))

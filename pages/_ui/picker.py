@@ -1,0 +1,47 @@
+"""Choosing what to practise next, by topic."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.cards.card import AnyCard
+from core.cards.draw import seed_from
+from core.cards.picking import pick
+from core.progress.document import active_attempts
+from core.progress.recording import new_id
+from pages._ui import bank, card_address, learner
+
+ALL = "All topics"
+
+
+def topic_filter(kind: str) -> list[AnyCard]:
+    """A box to choose a topic, and the cards of one kind in it."""
+    topics = list(dict.fromkeys(card.topic for card in bank.of_kind(kind)))
+    topic = st.selectbox(
+        "Topic",
+        [ALL, *topics],
+        format_func=lambda topic: topic if topic == ALL else bank.topic_title(topic),
+        key=f"{kind}.topic",
+        width=260,
+        on_change=card_address.leave,
+        persist_state="session",
+    )
+    return [card for card in bank.of_kind(kind) if topic in (ALL, card.topic)]
+
+
+def next_card(cards: Sequence[AnyCard], after: AnyCard | None = None) -> card_address.Shown | None:
+    """Choose the next card with new numbers and put it into the address."""
+    card = pick(cards, seen(), last=after, seed=seed_from(new_id())) or (cards[0] if cards else None)
+    if card is None:
+        return None
+    seed = seed_from(new_id())
+    card_address.show(card, seed)
+    return card_address.Shown(card, seed)
+
+
+def seen() -> Counter[str]:
+    """How often each card was answered."""
+    return Counter(attempt.card_id for attempt in active_attempts(learner.progress()))

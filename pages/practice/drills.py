@@ -1,0 +1,48 @@
+"""Drills: one number at a time, against the clock, or as an estimator."""
+
+import streamlit as st
+
+from pages._ui import bank, card_address, learner
+from pages._ui.drill_view import drill
+from pages._ui.picker import next_card, topic_filter
+from pages._ui.sprint import sprint
+
+ONE, SPRINT, ESTIMATOR = "One at a time", "Ten-minute sprint", "Estimator"
+ABOUT = {
+    ONE: "Work out one number. Early on the first steps are given; they fade as you answer.",
+    SPRINT: "Ten numbers in ten minutes, no steps given. The clock runs from Start.",
+    ESTIMATOR: "Within a factor of 2 counts, as at a whiteboard. Aim for ten seconds.",
+}
+
+learner.mount()
+with st.container(horizontal_alignment="center"), st.container(width=1080):
+    st.title("Drills", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        mode = st.segmented_control(
+            "Way of drilling", list(ABOUT), default=ONE, required=True, key="drills.mode", persist_state="session"
+        )
+        cards = topic_filter("drill")
+    st.markdown(ABOUT[mode])
+    if mode == SPRINT:
+        sprint(cards)
+    else:
+        shown = card_address.shown("drill")
+        if isinstance(shown, str):
+            st.warning(shown, icon=":material/link_off:")
+        if not isinstance(shown, card_address.Shown):
+            shown = next_card(cards)
+        if shown:
+            if shown.remark:
+                st.info(shown.remark)
+            done = drill(shown.card, shown.seed, "drills", "estimator" if mode == ESTIMATOR else "drill")
+            with st.container(horizontal=True):
+                st.button(
+                    "Next drill",
+                    type="primary" if done else "secondary",
+                    icon=":material/arrow_forward:",
+                    on_click=lambda: next_card(cards, after=shown.card),
+                )
+                st.button("New numbers", icon=":material/casino:", on_click=lambda: next_card([shown.card]))
+        else:
+            st.info("There is no drill of this topic. Choose another.")
+    st.markdown(f":small[:gray[{len(bank.of_kind('drill'))} drills; every showing draws new numbers.]]")
