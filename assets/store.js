@@ -85,7 +85,7 @@ class Shelf {
       if (this.#last) this.#say(...this.#last); // the confirmation may have been lost on its way
       return;
     }
-    const report = { error: "", stopped: null };
+    const report = { done: fresh.at(-1).id, stopped: null, error: "" };
     let handOver = false;
     for (const command of fresh) {
       try {
@@ -98,7 +98,7 @@ class Shelf {
       }
       if (report.stopped) break; // what follows is based on it
     }
-    this.#done = fresh.at(-1).id;
+    this.#done = report.done;
     const state = await this.#look(report);
     this.#last = handOver ? ["text", state] : ["status", without(state, "text", "aside")];
     this.#known = state.rev;
@@ -131,6 +131,7 @@ class Shelf {
   }
 
   // Hand over what is stored, unless the session has that revision. `have` undefined: it has not been told anything.
+  // An answer confirms no command: what became of one is said once, and that may have been lost.
   async #answer(have) {
     const state = await this.#look();
     this.#known = state.rev;
@@ -138,8 +139,9 @@ class Shelf {
   }
 
   // What is stored, with its health.
-  async #look({ error, stopped } = { error: "", stopped: null }) {
-    const state = { session: this.#session, done: this.#done, stopped, backend: "", rev: null, text: null, error };
+  async #look(report = { done: 0, stopped: null, error: "" }) {
+    const { error } = report;
+    const state = { session: this.#session, ...report, backend: "", rev: null, text: null };
     try {
       const { current, backup } = this.#names;
       const place = await this.#place();
