@@ -18,7 +18,9 @@ from core.cards.functions import FunctionError, find
 from core.cards.library import Bank
 from core.cards.models import ACCELERATOR, Drill, Question
 from core.cards.problems import CardProblem
+from core.cards.scene import scenario_of
 from core.cards.text import TextError, placeholders
+from core.scenario import ScenarioError
 
 SEEDS = 200
 CLOSE = 1e-9  # core and check are the same sum: only rounding may separate them
@@ -80,6 +82,7 @@ def _faults(card: Card, bank: Bank, seeds: int) -> Iterator[tuple[str, str]]:
     yield from _golden(card, variant)
     yield from _variants(card, seeds)
     yield from _texts(card, variant)
+    yield from _scene(variant)
     if isinstance(model, Question):
         yield from _twists(model, variant)
 
@@ -228,6 +231,13 @@ def _slips(card: Card, model: Drill, variant: Variant) -> Iterator[tuple[str, st
                     "it would be counted as right"
                 ),
             )
+
+
+def _scene(variant: Variant) -> Iterator[tuple[str, str]]:
+    try:
+        scenario_of(variant)
+    except (ScenarioError, ExpressionError, KeyError) as error:
+        yield "scene", f"makes no scenario at the defaults: {error}"
 
 
 def _texts(card: Card, variant: Variant) -> Iterator[tuple[str, str]]:

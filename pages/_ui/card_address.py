@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.cards.card import AnyCard
 from core.cards.draw import MAX_SEED
-from pages._ui import bank
+from pages._ui import bank, registry
 
 CARD, SEED, EDITION = "card", "seed", "v"
 
@@ -36,15 +36,13 @@ def shown(*kinds: str) -> Shown | str | None:
     if not (number.isascii() and number.isdecimal() and len(number) <= 10 and int(number) < MAX_SEED):
         return f"The link names the numbers {number[:40]!r}; a seed lies from 0 to {MAX_SEED - 1:,}. Choose again."
     edition = st.query_params.get(EDITION, card.content_hash)
-    remark = (
-        "" if edition == card.content_hash else "This card was revised after the link was made."
-    )
+    remark = "" if edition == card.content_hash else "This card was revised after the link was made."
     return Shown(card, int(number), remark)
 
 
 def show(card: AnyCard, seed: int) -> None:
     """Put a card into the address; the run that follows shows it."""
-    st.query_params.update({CARD: card.id, SEED: str(seed), EDITION: card.content_hash})
+    st.query_params.update(query_of(card, seed))
 
 
 def leave() -> None:
@@ -52,3 +50,16 @@ def leave() -> None:
     for key in (CARD, SEED, EDITION):
         if key in st.query_params:
             del st.query_params[key]
+
+
+PAGE_OF_KIND = {"drill": "drills", "mcq": "quiz", "question": "cards"}
+
+
+def page_of(card: AnyCard) -> str:
+    """The script of the page that shows cards of this kind."""
+    return registry.path_of(PAGE_OF_KIND[card.kind])
+
+
+def query_of(card: AnyCard, seed: int) -> dict[str, str]:
+    """The address of a card with these numbers, for a link."""
+    return {CARD: card.id, SEED: str(seed), EDITION: card.content_hash}

@@ -42,6 +42,7 @@ ENTRIES = (
     Entry("steps/communication.py", "3 Communication", "communication", ":material/hub:"),
     Entry("steps/attention.py", "4 Attention", "attention", ":material/view_module:"),
     Entry("steps/batch.py", "5 Batch", "batch", ":material/stacked_line_chart:"),
+    Entry("practice/cards.py", "Cards", "cards", ":material/forum:", PRACTICE),
     Entry("practice/drills.py", "Drills", "drills", ":material/calculate:", PRACTICE),
     Entry("practice/quiz.py", "Quiz", "quiz", ":material/quiz:", PRACTICE),
     Entry("start/cheat_sheet.py", "Cheat sheet", "cheat-sheet", ":material/list_alt:", MORE),

@@ -1,0 +1,40 @@
+"""Finding cards: by kind, topic, step, level and words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import TypeVar
+
+from core.cards.card import AnyCard, McqCard
+
+CardT = TypeVar("CardT", bound=AnyCard)
+
+
+def matching(
+    cards: Iterable[CardT],
+    *,
+    kinds: Collection[str] = (),
+    topics: Collection[str] = (),
+    steps: Collection[int] = (),
+    levels: Collection[str] = (),
+    words: str = "",
+) -> list[CardT]:
+    """Cards that fit every filter, in the given order; an empty filter lets all pass. Words match by beginning."""
+    wanted = words.lower().split()
+    return [
+        card
+        for card in cards
+        if (not kinds or card.kind in kinds)
+        and (not topics or card.topic in topics)
+        and (not steps or card.step in steps)
+        and (not levels or card.model.level in levels)
+        and _holds(card, wanted)
+    ]
+
+
+def _holds(card: AnyCard, wanted: list[str]) -> bool:
+    if not wanted:
+        return True
+    asked = card.model.stem if isinstance(card, McqCard) else card.sections.get("Prompt", "")
+    present = f"{card.id.replace('-', ' ')} {card.title} {asked}".lower().split()
+    return all(any(word.strip("\"'(.,:;").startswith(want) for word in present) for want in wanted)

@@ -1,0 +1,25 @@
+"""Cards: browse the bank, or work one open question."""
+
+import streamlit as st
+
+from pages._ui import bank, card_address, learner
+from pages._ui.card_list import card_list
+from pages._ui.card_tools import tools
+from pages._ui.question_view import question
+
+learner.mount()
+with st.container(horizontal_alignment="center"), st.container(width=1080):
+    learner.refusal()
+    shown = card_address.shown("question")
+    if isinstance(shown, card_address.Shown):
+        st.button("All cards", icon=":material/arrow_back:", type="tertiary", on_click=card_address.leave)
+        if shown.remark:
+            st.info(shown.remark)
+        question(shown.card, shown.seed)
+        tools(shown.card, shown.seed)
+    else:
+        st.title("Cards", anchor=False)
+        if shown:
+            st.warning(shown, icon=":material/link_off:")
+        st.markdown("Open questions with a rubric, drills and quiz questions. Every number is drawn anew.")
+        card_list(list(bank.cards().values()))
