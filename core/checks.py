@@ -46,6 +46,13 @@ def whole(name: str, value: ArrayLike, *, low: int = 1, high: int | None = None)
     return array
 
 
+def share(name: str, value: ArrayLike) -> Floats:
+    """From 0 to 1, both included."""
+    array = numbers(name, value)
+    _refuse(name, array, (array < 0) | (array > 1), "must be a share from 0 to 1")
+    return array
+
+
 def one_of(name: str, value: str, choices: Collection[str]) -> str:
     """One of the named choices."""
     if value not in choices:

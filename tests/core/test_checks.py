@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.checks import divides, not_negative, numbers, one_of, positive, whole
+from core.checks import divides, not_negative, numbers, one_of, positive, share, whole
 
 
 @pytest.mark.parametrize(
@@ -14,6 +14,7 @@ from core.checks import divides, not_negative, numbers, one_of, positive, whole
         (numbers, [1, float("inf")], "x=inf must be a finite number"),
         (positive, [[1, 2], [3, 0]], "x=0 must be greater than 0"),
         (not_negative, -1e-9, "x=-1e-09 must be 0 or greater"),
+        (share, [0, 1, 1.01], "x=1.01 must be a share from 0 to 1"),
         (whole, 1.5, "x=1.5 must be a whole number, 1 or more"),
         (whole, -3, "x=-3 must be a whole number, 1 or more"),
     ],
@@ -26,6 +27,7 @@ def test_the_sentence_names_the_first_offender(check, value, message):
 def test_good_numbers_pass_unchanged_in_value_and_shape():
     assert np.array_equal(whole("x", [[1, 2], [3, 4]]), [[1, 2], [3, 4]])
     assert positive("x", 7e9) == 7e9
+    assert np.array_equal(share("x", [0, 0.3, 1]), [0, 0.3, 1])
     assert whole("x", 0, low=0) == 0
 
 
