@@ -67,7 +67,7 @@ def test_a_hop_of_ring_attention_carries_keys_and_values_of_one_chunk():
 
 
 def test_a_ring_hides_from_peak_over_bandwidth_without_grouped_heads():
-    # Liu et al. 2023, arXiv:2310.01889, table 2: A100 over 12.5 GB/s of InfiniBand prints 24.5K tokens (312/12.5 = 25.0)
+    # Liu et al. 2023, arXiv:2310.01889, table 2: A100 on 12.5 GB/s prints 24.5K tokens (312/12.5 is 25.0)
     assert board.ring_hidden_chunk(A100, 12.5e9, 1, 1) == pytest.approx(24.5e3, rel=0.02)
     # the same over NVLink of 300 GB/s: 1.0K tokens
     assert board.ring_hidden_chunk(A100, 300e9, 1, 1) == pytest.approx(1.0e3, rel=0.05)
