@@ -180,8 +180,8 @@ STEPS = {
     4: (17.057e-3, 19.851e-3, 24.675e-3, 11.883, 295.36),
     5: (5.2538e-3, 6.8516e-3, 8.8863e-3, 7.7245, 51.964),
 }
-# A million tokens, estimate and floor, at 2 an hour and half of the time; speed-up of 4 drafts at 0.8; what half a known
-# prompt saves of the FLOPs [%] and of the cache [bytes a GPU].
+# A million tokens, estimate and floor, at 2 an hour and half of the time; speed-up of 4 drafts at 0.8; what half a
+# known prompt saves of the FLOPs [%] and of the cache [bytes a GPU].
 TOKENS = {
     1: (3.7436, 1.8861, 2.8013, 49.06, 2_600_468_480),
     2: (23.539, 17.165, 2.8013, 49.66, 9_059_696_640),
