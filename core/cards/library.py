@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import frontmatter
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from core.cards.card import AnyCard, Card, McqCard, short_hash, split_sections
 from core.cards.models import CompetencyEntry, Drill, Mcq, Question, QuizHead, Source, TopicEntry
@@ -213,8 +212,8 @@ def _findings(
     ]
 
 
-def _rule(item: ErrorDetails) -> str:
-    message = item["msg"].removeprefix("Value error, ")
+def _rule(item: Mapping[str, Any]) -> str:
+    message = str(item["msg"]).removeprefix("Value error, ")
     match item["type"]:
         case "missing":
             return "is missing"

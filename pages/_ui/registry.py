@@ -45,6 +45,7 @@ ENTRIES = (
     Entry("practice/cards.py", "Cards", "cards", ":material/forum:", PRACTICE),
     Entry("practice/drills.py", "Drills", "drills", ":material/calculate:", PRACTICE),
     Entry("practice/quiz.py", "Quiz", "quiz", ":material/quiz:", PRACTICE),
+    Entry("practice/own.py", "Own cards", "own-cards", ":material/folder_open:", PRACTICE),
     Entry("start/cheat_sheet.py", "Cheat sheet", "cheat-sheet", ":material/list_alt:", MORE),
     Entry("start/search.py", "Search", "search", ":material/search:", MORE),
     Entry("start/settings.py", "Settings", "settings", ":material/settings:", MORE),

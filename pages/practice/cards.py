@@ -2,14 +2,13 @@
 
 import streamlit as st
 
-from pages._ui import bank, card_address, learner
+from pages._ui import bank, card_address
 from pages._ui.card_list import card_list
 from pages._ui.card_tools import tools
+from pages._ui.practice import practice_page
 from pages._ui.question_view import question
 
-learner.mount()
-with st.container(horizontal_alignment="center"), st.container(width=1080):
-    learner.refusal()
+with practice_page():
     shown = card_address.shown("question")
     if isinstance(shown, card_address.Shown):
         st.button("All cards", icon=":material/arrow_back:", type="tertiary", on_click=card_address.leave)

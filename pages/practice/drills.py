@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from pages._ui import bank, card_address, learner
+from pages._ui import bank, card_address
 from pages._ui.drill_view import drill
 from pages._ui.picker import next_card, topic_filter
+from pages._ui.practice import practice_page
 from pages._ui.sprint import sprint
 
 ONE, SPRINT, ESTIMATOR = "One at a time", "Ten-minute sprint", "Estimator"
@@ -14,9 +15,7 @@ ABOUT = {
     ESTIMATOR: "Within a factor of 2 counts, as at a whiteboard. Aim for ten seconds.",
 }
 
-learner.mount()
-with st.container(horizontal_alignment="center"), st.container(width=1080):
-    st.title("Drills", anchor=False)
+with practice_page("Drills"):
     with st.container(horizontal=True, vertical_alignment="bottom"):
         mode = st.segmented_control(
             "Way of drilling", list(ABOUT), default=ONE, required=True, key="drills.mode", persist_state="session"

@@ -2,13 +2,12 @@
 
 import streamlit as st
 
-from pages._ui import bank, card_address, learner
+from pages._ui import bank, card_address
 from pages._ui.mcq_view import mcq
 from pages._ui.picker import next_card, topic_filter
+from pages._ui.practice import practice_page
 
-learner.mount()
-with st.container(horizontal_alignment="center"), st.container(width=1080):
-    st.title("Quiz", anchor=False)
+with practice_page("Quiz"):
     st.markdown("Pick one, say how sure you are, then read the reason for every option.")
     cards = topic_filter("mcq")
     shown = card_address.shown("mcq")
