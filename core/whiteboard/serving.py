@@ -1,8 +1,17 @@
-"""Serving on the whiteboard: floors of a decode step, tokens a second, queues, speculation."""
+"""Serving on the whiteboard: floors of a step, tokens a second, requests that fit, queues, speculation, hand-offs."""
 
 from __future__ import annotations
 
+import math
+
+from core.checks import not_negative, positive, whole
+from core.hardware import Accelerator
 from core.roofline import time_floor_s
+from core.serving_metrics import decode_tokens_per_s as tokens_per_s_floor
+from core.serving_metrics import request_latency_s
+from core.speculation import expected_speculative_tokens, speculative_speedup
+
+_ROUNDING = 1e-9  # a count that is whole on paper must not be rounded up for the last bit of a quotient
 
 
 def decode_step_floor_s(
@@ -20,4 +29,208 @@ def decode_tokens_per_s(
     weight_bytes: float, kv_bytes_per_request: float, batch: float, bandwidth_bytes_per_s: float
 ) -> float:
     """Tokens of all requests a second at that floor: one a request and step. [tokens/s]"""
-    return batch / decode_step_floor_s(weight_bytes, kv_bytes_per_request, batch, bandwidth_bytes_per_s)
+    return float(tokens_per_s_floor(weight_bytes, kv_bytes_per_request, batch, bandwidth_bytes_per_s))
+
+
+def batch_gain(weight_bytes: float, kv_bytes_per_request: float, batch: float) -> float:
+    """Tokens a second of a batch over those of one request, both at the floor; the bandwidth cancels. [x]"""
+    one, many = (decode_tokens_per_s(weight_bytes, kv_bytes_per_request, size, 1.0) for size in (1.0, batch))
+    return many / one
+
+
+def decode_intensity(num_params: float, weight_bytes: float, kv_bytes_per_request: float, batch: float) -> float:
+    """FLOP for each byte of a decode step: 2 a weight and request, over weights and caches. [FLOP/byte]
+
+    Attention's own FLOPs are left out, as in 2 N a token. Source: How to Scale Your Model, chapter Inference.
+    """
+    return 2 * num_params * batch / (weight_bytes + kv_bytes_per_request * batch)
+
+
+def requests_that_fit(usable_bytes: float, weight_bytes: float, kv_bytes_per_request: float) -> float:
+    """Whole requests whose cache fits beside the weights. [requests]"""
+    left = not_negative("usable_bytes", usable_bytes) - weight_bytes
+    return float(max(math.floor(left / positive("kv_bytes_per_request", kv_bytes_per_request) + _ROUNDING), 0))
+
+
+def requests_within_step(
+    step_s: float, weight_bytes: float, kv_bytes_per_request: float, bandwidth_bytes_per_s: float
+) -> float:
+    """The largest batch whose floor stays within a time for the step; 0 where the weights alone take longer. [requests]
+
+    What may be read in that time, less the weights, over a cache: :func:`decode_step_floor_s` solved for the batch.
+    """
+    return requests_that_fit(step_s * bandwidth_bytes_per_s, weight_bytes, kv_bytes_per_request)
+
+
+def requests_with_shared_prefix(
+    usable_bytes: float, weight_bytes: float, kv_bytes_per_request: float, sharing: float, prefix_share: float
+) -> float:
+    """Whole requests that fit when some of them begin alike and the common part is stored once. [requests]
+
+    Args:
+        usable_bytes, weight_bytes, kv_bytes_per_request: as in :func:`requests_that_fit`. [bytes]
+        sharing: share of the requests that begin with the prefix, 0 to 1. [-]
+        prefix_share: share of a request's cache that the prefix is, 0 to 1. [-]
+    """
+    prefix = kv_bytes_per_request * prefix_share
+    each = kv_bytes_per_request - sharing * prefix  # on average; the one stored copy comes off the room
+    return requests_that_fit(usable_bytes - prefix, weight_bytes, each)
+
+
+def requests_per_s(batch: float, output_tokens: float, step_s: float) -> float:
+    """Requests that a full batch finishes a second: each holds its place for one step a token. [requests/s]
+
+    Little's law turned round. Prefill is left out, so a ceiling.
+    """
+    return batch / float(positive("output_tokens * step_s", output_tokens * step_s))
+
+
+def prefill_s(
+    num_params: float, prompt_tokens: float, num_gpus: float, efficiency: float, accelerator: Accelerator
+) -> float:
+    """Time of a prompt's forward pass at a share of the dense 16-bit peak: 2 N FLOP a token. [s]
+
+    Attention over the prompt is left out, which grows with its length. Source: Pope et al. 2022, arXiv:2211.05102.
+    """
+    rate = whole("num_gpus", num_gpus) * accelerator.peak_flops_per_s("bf16") * positive("efficiency", efficiency)
+    flops = 2 * num_params * prompt_tokens
+    return float(time_floor_s(flops, 0.0, peak_flops_per_s=rate, bytes_per_s=1.0))
+
+
+def prefill_chunk_tokens(
+    num_params: float, budget_s: float, num_gpus: float, efficiency: float, accelerator: Accelerator
+) -> float:
+    """Prompt tokens whose forward pass takes a given time: :func:`prefill_s` solved for the tokens. [tokens]
+
+    What the decodes of the same step cost is left out. Source: Agrawal et al. 2024, arXiv:2403.02310.
+    """
+    return budget_s / prefill_s(num_params, 1.0, num_gpus, efficiency, accelerator)
+
+
+def end_to_end_s(first_token_s: float, token_s: float, output_tokens: float) -> float:
+    """From a request to its last token: the first one, then one step for each of the others. [s]"""
+    return float(request_latency_s(first_token_s, token_s, output_tokens))
+
+
+def concurrency(requests_arriving_per_s: float, latency_s: float) -> float:
+    """Requests inside on average: arrivals a second times the time that each stays. [requests]
+
+    Source: Little's law, Harchol-Balter 2013, Performance Modeling and Design of Computer Systems, chapter 6.
+    """
+    return float(positive("requests_arriving_per_s", requests_arriving_per_s) * positive("latency_s", latency_s))
+
+
+def mm1_wait_s(requests_arriving_per_s: float, requests_served_per_s: float) -> float:
+    r"""Mean wait before service of one server with Poisson arrivals and exponential service times. [s]
+
+    :math:`\rho / (\mu - \lambda)` with the load :math:`\rho = \lambda / \mu`; service itself is not in it.
+    Source: Harchol-Balter 2013, Performance Modeling and Design of Computer Systems, chapter 13.
+    """
+    spare = positive("requests_served_per_s - requests_arriving_per_s", requests_served_per_s - requests_arriving_per_s)
+    return requests_arriving_per_s / requests_served_per_s / float(spare)
+
+
+def verification_tokens(acceptance: float, draft_tokens: float) -> float:
+    """Tokens that come out of one checking pass on average, its own one included. [tokens]"""
+    return float(expected_speculative_tokens(acceptance, draft_tokens))
+
+
+def speculation_speedup_memory_bound(acceptance: float, draft_tokens: float, draft_cost: float) -> float:
+    """Speed-up while a checking pass takes as long as a plain step. [x]"""
+    return float(speculative_speedup(acceptance, draft_tokens, draft_cost=draft_cost))
+
+
+def speculation_speedup_compute_bound(acceptance: float, draft_tokens: float, draft_cost: float) -> float:
+    """Speed-up where a checking pass takes as long as a step for each token that it checks. [x]"""
+    each = draft_tokens + 1
+    return float(speculative_speedup(acceptance, draft_tokens, draft_cost=draft_cost, verify_cost=each))
+
+
+def checking_floor_s(
+    num_params: float,
+    weight_bytes: float,
+    kv_bytes_per_request: float,
+    batch: float,
+    tokens_per_request: float,
+    num_gpus: float,
+    accelerator: Accelerator,
+) -> float:
+    """Floor of one pass over so many tokens of each request: bytes over bandwidth, or FLOPs over the peak. [s]
+
+    With one token a plain decode step. 2 N FLOP a token, attention left out. Source: How to Scale Your Model,
+    chapter Inference.
+    """
+    return float(
+        time_floor_s(
+            2 * num_params * batch * tokens_per_request,
+            weight_bytes + kv_bytes_per_request * batch,
+            peak_flops_per_s=num_gpus * accelerator.peak_flops_per_s("bf16"),
+            bytes_per_s=num_gpus * accelerator.hbm_bytes_per_s,
+        )
+    )
+
+
+def verify_cost(
+    num_params: float,
+    weight_bytes: float,
+    kv_bytes_per_request: float,
+    batch: float,
+    draft_tokens: float,
+    num_gpus: float,
+    accelerator: Accelerator,
+) -> float:
+    """Floor of the checking pass over that of a plain step: 1 while memory decides, up to draft_tokens + 1. [x]"""
+    checking, plain = (
+        checking_floor_s(num_params, weight_bytes, kv_bytes_per_request, batch, tokens, num_gpus, accelerator)
+        for tokens in (draft_tokens + 1, 1.0)
+    )
+    return checking / plain
+
+
+def speculation_speedup(
+    acceptance: float,
+    draft_tokens: float,
+    draft_cost: float,
+    num_params: float,
+    weight_bytes: float,
+    kv_bytes_per_request: float,
+    batch: float,
+    num_gpus: float,
+    accelerator: Accelerator,
+) -> float:
+    """Speed-up at a batch, the checking pass priced by :func:`verify_cost`; below 1 it loses. [x]"""
+    checking = verify_cost(num_params, weight_bytes, kv_bytes_per_request, batch, draft_tokens, num_gpus, accelerator)
+    return float(speculative_speedup(acceptance, draft_tokens, draft_cost=draft_cost, verify_cost=checking))
+
+
+def kv_transfer_s(tokens: float, kv_bytes_per_token: float, link_bytes_per_s: float) -> float:
+    """Time to hand a prompt's cache from prefill to decode over one link, nothing overlapped. [s]"""
+    return float(time_floor_s(0.0, tokens * kv_bytes_per_token, peak_flops_per_s=1.0, bytes_per_s=link_bytes_per_s))
+
+
+def prefill_workers(requests_arriving_per_s: float, prefill_s: float, utilization: float) -> float:
+    """Workers that keep each at or below a utilization, if one prompt is worked at a time. [workers]
+
+    Work arriving a second over what a worker may take, rounded up.
+    """
+    work = positive("requests_arriving_per_s", requests_arriving_per_s) * positive("prefill_s", prefill_s)
+    return float(math.ceil(float(work / positive("utilization", utilization)) - _ROUNDING))
+
+
+def slow_request_share(calls: float, slow_share: float) -> float:
+    """Chance that at least one of several independent calls is slow. [-]
+
+    Source: Dean and Barroso 2013, The Tail at Scale: 100 calls, each slow once in 100, give 63%.
+    """
+    return float(1 - (1 - slow_share) ** whole("calls", calls))
+
+
+def adapters_in_pool(
+    pool_bytes: float, rank: float, hidden_size: float, matrices: float, element_bytes: float
+) -> float:
+    """LoRA adapters that fit, each with two matrices of hidden_size x rank beside every square target. [adapters]
+
+    Source: Hu et al. 2021, arXiv:2106.09685, section 4.1.
+    """
+    adapter = 2 * whole("rank", rank) * hidden_size * matrices * element_bytes
+    return float(math.floor(float(pool_bytes / adapter) + _ROUNDING))

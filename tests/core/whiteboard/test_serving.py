@@ -1,0 +1,137 @@
+"""Serving on the whiteboard, held to printed numbers and to sums worked by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.hardware import load_accelerators
+from core.whiteboard import serving
+
+H100 = load_accelerators()["h100-sxm"]
+
+
+def test_a_70b_model_on_four_h100_by_hand():
+    # 140 GB of weights and 32 caches of 1.34 GB are 182.88 GB; over 13.4 TB/s that is 13.648 ms.
+    assert serving.decode_step_floor_s(140e9, 1.34e9, 32, 13.4e12) == pytest.approx(13.648e-3, rel=1e-4)
+    assert serving.decode_tokens_per_s(140e9, 1.34e9, 32, 13.4e12) == pytest.approx(2344.7, rel=1e-4)
+
+
+def test_one_card_of_2_tb_per_s_counted_alike_on_both_sides():
+    # 141.34 GB make 14.15 tokens/s alone, 182.88 GB make 350 for 32: a gain of 24.7 and not 350/14.29.
+    assert serving.decode_tokens_per_s(140e9, 1.34e9, 1, 2e12) == pytest.approx(14.15, abs=0.005)
+    assert serving.decode_tokens_per_s(140e9, 1.34e9, 32, 2e12) == pytest.approx(350, abs=0.5)
+    assert serving.batch_gain(140e9, 1.34e9, 32) == pytest.approx(24.73, abs=0.005)
+
+
+def test_without_a_cache_a_batch_gains_its_size():
+    assert serving.batch_gain(140e9, 0.0, 32) == pytest.approx(32)
+
+
+def test_gpt3_on_eight_h100_by_hand():
+    # 2 x 96 layers x 96 heads x 128 x 2 B = 4,718,592 B a token, 19.327 GB at 4,096; 576 GB less 350 hold 11.69.
+    cache = 4_718_592 * 4096.0
+    assert serving.requests_that_fit(576e9, 350e9, cache) == 11
+    assert serving.decode_step_floor_s(350e9, cache, 11, 26.8e12) == pytest.approx(20.99e-3, rel=1e-3)
+    assert serving.decode_tokens_per_s(350e9, cache, 11, 26.8e12) == pytest.approx(524, abs=0.5)
+    assert serving.decode_intensity(175e9, 350e9, cache, 11) == pytest.approx(6.84, abs=0.005)
+
+
+def test_a_step_of_15_ms_admits_two_of_them_and_none_at_90_percent_of_the_bandwidth():
+    cache = 4_718_592 * 4096.0
+    assert serving.requests_within_step(15e-3, 350e9, cache, 26.8e12) == 2
+    assert serving.requests_within_step(15e-3, 350e9, cache, 0.9 * 26.8e12) == 0
+    assert serving.requests_within_step(13e-3, 350e9, cache, 26.8e12) == 0  # the weights alone take 13.06 ms
+
+
+def test_a_prefix_is_stored_once():
+    # Room for 10 caches of 1. Half of the requests share half of theirs: 0.75 each, and one copy of 0.5 for all.
+    assert serving.requests_with_shared_prefix(10.0, 0.0, 1.0, 0.5, 0.5) == 12
+    assert serving.requests_with_shared_prefix(10.0, 0.0, 1.0, 0.0, 0.0) == 10
+    assert serving.requests_with_shared_prefix(10.0, 0.0, 1.0, 1.0, 0.5) == 19
+
+
+def test_a_full_batch_finishes_requests_at_the_rate_of_its_tokens_over_their_length():
+    assert serving.requests_per_s(11, 400, 20e-3) == pytest.approx(11 / 8)
+    with pytest.raises(ValueError, match="output_tokens"):
+        serving.requests_per_s(11, 0, 20e-3)
+
+
+def test_prefill_of_8_000_tokens_by_hand():
+    # 2 x 70e9 x 8,000 = 1.12e15 FLOP over half of 4 x 989.4 TFLOP/s.
+    assert serving.prefill_s(70e9, 8000, 4, 0.5, H100) == pytest.approx(0.566, rel=1e-3)
+    assert serving.prefill_s(70e9, 8000, 8, 1.0, H100) == pytest.approx(0.566 / 4, rel=1e-3)
+
+
+def test_a_chunk_is_the_prompt_whose_prefill_takes_the_budget():
+    tokens = serving.prefill_chunk_tokens(70e9, 40e-3, 4, 0.5, H100)
+    assert tokens == pytest.approx(565.4, abs=0.05)
+    assert serving.prefill_s(70e9, tokens, 4, 0.5, H100) == pytest.approx(40e-3)
+
+
+def test_the_first_token_and_the_others():
+    assert serving.end_to_end_s(0.4, 0.03, 500) == pytest.approx(15.37)
+    assert serving.end_to_end_s(0.4, 0.03, 1) == pytest.approx(0.4)
+
+
+def test_littles_law():
+    assert serving.concurrency(8, 15) == 120
+    with pytest.raises(ValueError, match="requests_arriving_per_s"):
+        serving.concurrency(0, 15)
+
+
+def test_a_queue_at_80_percent_waits_four_service_times():
+    # rho / (1 - rho) service times: 0.8 / 0.2 = 4 of 100 ms.
+    assert serving.mm1_wait_s(8, 10) == pytest.approx(0.4)
+    with pytest.raises(ValueError, match="greater than 0"):
+        serving.mm1_wait_s(10, 10)
+
+
+# Leviathan et al. 2022, arXiv:2211.17192, table 1: acceptance, draft tokens, printed speed-up of a free draft.
+@pytest.mark.parametrize(("acceptance", "draft", "printed"), [(0.6, 2, 1.96), (0.7, 3, 2.53), (0.9, 10, 6.86)])
+def test_speculation_as_printed(acceptance, draft, printed):
+    assert serving.verification_tokens(acceptance, draft) == pytest.approx(printed, abs=0.005)
+    assert serving.speculation_speedup_memory_bound(acceptance, draft, 0.0) == pytest.approx(printed, abs=0.005)
+
+
+def test_speculation_on_both_sides_of_the_roof_by_hand():
+    # 1 + 0.8 + 0.64 + 0.512 + 0.4096 = 3.3616 tokens; over 1.2 steps, and over 5.2.
+    assert serving.speculation_speedup_memory_bound(0.8, 4, 0.05) == pytest.approx(3.3616 / 1.2)
+    assert serving.speculation_speedup_compute_bound(0.8, 4, 0.05) == pytest.approx(3.3616 / 5.2)
+
+
+def test_checking_costs_one_step_at_small_batches_and_one_a_token_at_vast_ones():
+    shape = {"num_params": 70e9, "weight_bytes": 140e9, "draft_tokens": 4, "num_gpus": 8, "accelerator": H100}
+    assert serving.verify_cost(batch=1, kv_bytes_per_request=1.34e9, **shape) == 1.0
+    assert serving.verify_cost(batch=1e6, kv_bytes_per_request=0.0, **shape) == pytest.approx(5.0)
+
+
+def test_checking_at_a_batch_of_256_by_hand():
+    # 5 x 256 tokens x 140 GFLOP = 179.2 TFLOP over 7,915 TFLOP/s: 22.64 ms. A plain step reads 140 + 256 x 0.168 GB
+    # = 183 GB over 26.8 TB/s: 6.829 ms. 3.3616 tokens over 3.315 + 0.2 steps lose.
+    shape = (70e9, 140e9, 0.168e9, 256)
+    assert serving.checking_floor_s(*shape, 5, 8, H100) == pytest.approx(22.64e-3, rel=1e-3)
+    assert serving.checking_floor_s(*shape, 1, 8, H100) == pytest.approx(6.829e-3, rel=1e-3)
+    assert serving.speculation_speedup(0.8, 4, 0.05, *shape, 8, H100) == pytest.approx(0.9563, rel=1e-3)
+
+
+def test_a_hand_off_by_hand():
+    # 8,000 tokens of 327,680 B are 2.62 GB, 52.4 ms at 50 GB/s.
+    assert serving.kv_transfer_s(8000, 327_680, 50e9) == pytest.approx(52.4e-3, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("rate", "seconds", "load", "workers"), [(12, 0.35, 0.7, 6), (12, 0.8, 0.7, 14), (1, 0.1, 1, 1)]
+)
+def test_workers_are_whole_and_a_round_quotient_is_not_rounded_up(rate, seconds, load, workers):
+    assert serving.prefill_workers(rate, seconds, load) == workers
+
+
+def test_the_tail_of_a_hundred_calls():
+    # Dean and Barroso 2013, The Tail at Scale: 63% of requests.
+    assert serving.slow_request_share(100, 0.01) == pytest.approx(0.63, abs=0.005)
+
+
+def test_adapters_by_hand():
+    # 2 x 16 x 8,192 x 320 x 2 B = 167.8 MB; 10 GB hold 59.6 of them.
+    assert serving.adapters_in_pool(10e9, 16, 8192, 320, 2) == 59
+    assert serving.adapters_in_pool(167_772_160.0 * 3, 16, 8192, 320, 2) == 3
