@@ -52,9 +52,9 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def running_server(script: Path = APP, *flags: str, timeout_s: float = 60) -> Iterator[Server]:
+def running_server(script: Path = APP, *flags: str, timeout_s: float = 60, port: int | None = None) -> Iterator[Server]:
     """A new process that serves `script` on a free port, with the repository's configuration, as `make run` does."""
-    port = free_port()
+    port = port or free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", "--server.headless", "true", "--server.fileWatcherType", "none"]
     with tempfile.TemporaryDirectory() as folder:
