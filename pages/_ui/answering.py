@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.cards.card import AnyCard
 from core.progress import recording
-from core.progress.document import Mode
+from core.progress.document import Mode, Rating
 from pages._ui import bank, learner
 
 DRILL_CONFIDENCES = (10, 30, 50, 70, 90, 99)  # percent
@@ -48,18 +48,25 @@ def ask_confidence(key: str, levels: tuple[int, ...]) -> None:
     )
 
 
-def log(key: str, card: AnyCard, mode: Mode, **details: Any) -> None:
-    """Write a committed answer into the log, rated from what was done."""
+def rating_of(key: str) -> Rating | None:
+    """How a committed answer was rated."""
+    return st.session_state.get(f"{key}.rating")
+
+
+def log(key: str, card: AnyCard, mode: Mode | None, **details: Any) -> None:
+    """Rate a committed answer from what was done, and write it into the log; without a mode it is not written."""
     asked = st.session_state.get(f"{key}.asked", time.monotonic())
     dont_know = details.get("dont_know", False)
     attempt = recording.answered(
         bank.info(card),
         attempt_id=st.session_state.get(f"{key}.id") or recording.new_id(),
         at=learner.now(),
-        mode=mode,
+        mode=mode or "review",
         milliseconds=1000 * (time.monotonic() - asked),
         confidence=None if dont_know else st.session_state.get(f"{key}.confidence"),
         hints_used=st.session_state.get(f"{key}.hints", 0),
         **details,
     )
-    learner.edit(partial(recording.log, attempt=attempt))
+    st.session_state[f"{key}.rating"] = attempt.rating
+    if mode is not None:
+        learner.edit(partial(recording.log, attempt=attempt))

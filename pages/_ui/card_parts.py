@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.cards.card import AnyCard
-from pages._ui import bank
+from pages._ui import bank, learner
 from pages._ui.predict import READING_WIDTH
 from pages._ui.words import money_safe
 
@@ -29,3 +29,11 @@ def sources(card: AnyCard) -> None:
     """What the card rests on, folded away."""
     with st.expander("Sources", icon=":material/menu_book:"):
         st.markdown("\n".join(f"- {line}" for line in bank.source_lines(card.model.sources)), width=READING_WIDTH)
+
+
+def health_line() -> None:
+    """When progress was saved, how large it is, and when it was exported last."""
+    exported = learner.progress().exported_at
+    days = (learner.now() - exported).days if exported else None
+    words = "never exported" if days is None else "exported today" if days == 0 else f"exported {days} days ago"
+    st.markdown(f":small[:gray[{learner.health().sentence()} {words.capitalize()}.]]")

@@ -31,7 +31,7 @@ class Outcome:
     confidence: int | None
 
 
-def drill(card: Card, seed: int, place: str, mode: Mode) -> Outcome | None:
+def drill(card: Card, seed: int, place: str, mode: Mode | None) -> Outcome | None:
     """Draw one showing of a drill; what was committed, once it was.
 
     The truth, the hidden steps and the replies to slips are computed and sent only after the commit.
@@ -53,7 +53,7 @@ def drill(card: Card, seed: int, place: str, mode: Mode) -> Outcome | None:
     return outcome
 
 
-def _worked(variant: Variant, key: str, mode: Mode) -> None:
+def _worked(variant: Variant, key: str, mode: Mode | None) -> None:
     """The first steps, fewer each time, and more of them on request at the price of a hint."""
     card = variant.card
     if f"{key}.steps" not in st.session_state:
@@ -78,7 +78,7 @@ def _take_hint(key: str) -> None:
     st.session_state[f"{key}.hints"] = st.session_state.get(f"{key}.hints", 0) + 1
 
 
-def _ask(variant: Variant, key: str, mode: Mode) -> None:
+def _ask(variant: Variant, key: str, mode: Mode | None) -> None:
     model = variant.card.model
     assert isinstance(model, Drill)
     unit = model.answer.unit
@@ -95,7 +95,7 @@ def _ask(variant: Variant, key: str, mode: Mode) -> None:
             st.form_submit_button("I do not know", on_click=_give_up, args=(variant, key, mode))
 
 
-def _commit(variant: Variant, key: str, mode: Mode) -> None:
+def _commit(variant: Variant, key: str, mode: Mode | None) -> None:
     typed = st.session_state.get(f"{key}.typed") or ""
     try:
         grade = grade_drill(variant, typed)
@@ -120,7 +120,7 @@ def _commit(variant: Variant, key: str, mode: Mode) -> None:
     )
 
 
-def _give_up(variant: Variant, key: str, mode: Mode) -> None:
+def _give_up(variant: Variant, key: str, mode: Mode | None) -> None:
     if answering.lock(key, Outcome(None, None)):
         model = variant.card.model
         assert isinstance(model, Drill)
@@ -128,7 +128,7 @@ def _give_up(variant: Variant, key: str, mode: Mode) -> None:
         answering.log(key, variant.card, mode, seed=variant.seed, correct=False, dont_know=True, **details)
 
 
-def _reveal(variant: Variant, outcome: Outcome, mode: Mode) -> None:
+def _reveal(variant: Variant, outcome: Outcome, mode: Mode | None) -> None:
     model = variant.card.model
     assert isinstance(model, Drill)
     unit, digits, grade = model.answer.unit, model.answer.digits, outcome.grade

@@ -37,6 +37,18 @@ def mount() -> store.Store:
     return kept
 
 
+def ready() -> bool:
+    """Whether the browser has answered: until then nothing is known of the learner."""
+    kept: store.Store | None = st.session_state.get(_STORE)
+    return kept is not None and kept.ready
+
+
+def health() -> store.Health:
+    """How the copy in the browser is doing."""
+    kept: store.Store = st.session_state[_STORE]
+    return kept.health
+
+
 def refusal() -> None:
     """Say once why something could not be kept."""
     if sentence := st.session_state.pop(_REFUSED, ""):

@@ -25,7 +25,7 @@ class Outcome:
     correct: bool
 
 
-def mcq(card: McqCard, seed: int, place: str, mode: Mode) -> Outcome | None:
+def mcq(card: McqCard, seed: int, place: str, mode: Mode | None) -> Outcome | None:
     """Draw one showing of a question; what was committed, once it was.
 
     Which option is right, and why, is sent only after the commit.
@@ -44,7 +44,7 @@ def mcq(card: McqCard, seed: int, place: str, mode: Mode) -> Outcome | None:
     return outcome
 
 
-def _ask(card: McqCard, options: list[Option], seed: int, key: str, mode: Mode) -> None:
+def _ask(card: McqCard, options: list[Option], seed: int, key: str, mode: Mode | None) -> None:
     with st.form(f"{key}.form", border=False):
         st.radio(
             "Your answer",
@@ -63,7 +63,7 @@ def _ask(card: McqCard, options: list[Option], seed: int, key: str, mode: Mode) 
             st.form_submit_button("I do not know", on_click=_give_up, args=(card, seed, key, mode))
 
 
-def _commit(card: McqCard, seed: int, key: str, mode: Mode) -> None:
+def _commit(card: McqCard, seed: int, key: str, mode: Mode | None) -> None:
     chosen: str | None = st.session_state.get(f"{key}.choice")
     if chosen is None:
         st.session_state[f"{key}.refused"] = True
@@ -74,7 +74,7 @@ def _commit(card: McqCard, seed: int, key: str, mode: Mode) -> None:
         answering.log(key, card, mode, seed=seed, correct=correct, answer=chosen, option=str(position))
 
 
-def _give_up(card: McqCard, seed: int, key: str, mode: Mode) -> None:
+def _give_up(card: McqCard, seed: int, key: str, mode: Mode | None) -> None:
     if answering.lock(key, Outcome(None, None, False)):
         answering.log(key, card, mode, seed=seed, correct=False, dont_know=True)
 

@@ -11,7 +11,7 @@ from core.cards.draw import DrawError, Variant, draw, twisted
 from core.cards.models import Question, RubricItem, Twist
 from core.cards.text import significant
 from core.progress import recording
-from core.progress.document import MAX_TEXT_CHARS, OpenAnswer
+from core.progress.document import MAX_TEXT_CHARS, Mode, OpenAnswer
 from pages._ui import answering, bank, card_address, learner
 from pages._ui.card_parts import card_head, sources, text
 from pages._ui.predict import READING_WIDTH
@@ -21,7 +21,7 @@ from pages._ui.words import inline, plain
 SKIPPED = "skipped"
 
 
-def question(card: Card, seed: int, place: str = "cards") -> None:
+def question(card: Card, seed: int, place: str = "cards", mode: Mode | None = "card") -> None:
     """Draw one showing of a question; its rubric and strong answer are sent only after an own answer or a skip."""
     variant = draw(card, seed)
     key = answering.key_of(place, card, seed)
@@ -36,7 +36,7 @@ def question(card: Card, seed: int, place: str = "cards") -> None:
         _own_answer(variant, key)
         return
     _strong_answer(variant, key)
-    _rubric(variant, key)
+    _rubric(variant, key, mode)
     _trade_offs(variant)
     _twists(variant, key)
     _stress(variant)
@@ -146,7 +146,7 @@ def _strong_answer(variant: Variant, key: str) -> None:
     text(variant.fill(variant.card.sections["Strong answer"]))
 
 
-def _rubric(variant: Variant, key: str) -> None:
+def _rubric(variant: Variant, key: str, mode: Mode | None) -> None:
     """Score oneself against observable behaviour; the mean decides when the card comes back."""
     model = _model(variant)
     competencies = bank.shipped().competencies
@@ -170,7 +170,7 @@ def _rubric(variant: Variant, key: str) -> None:
     if scored is None:
         if st.session_state.pop(f"{key}.unscored", False):
             st.markdown(":red[:material/error: Mark every line, or leave the card: nothing is kept then.]")
-        st.button("Keep my marks", type="primary", key=f"{key}.keep", on_click=_keep_scores, args=(variant, key))
+        st.button("Keep my marks", type="primary", key=f"{key}.keep", on_click=_keep_scores, args=(variant, key, mode))
     else:
         st.markdown(
             f":material/check_circle: Kept: {significant(sum(scored.values()) / len(scored), 2)} of 4 on average."
@@ -181,7 +181,7 @@ def _level_words(variant: Variant, item: RubricItem, level: int) -> str:
     return f"**{level}** {inline(variant.fill(item.levels[level]))}"  # type: ignore[index]
 
 
-def _keep_scores(variant: Variant, key: str) -> None:
+def _keep_scores(variant: Variant, key: str, mode: Mode | None) -> None:
     scores = {item.id: st.session_state.get(f"{key}.level.{item.id}") for item in _model(variant).rubric}
     marked = {name: score for name, score in scores.items() if score is not None}
     if len(marked) < len(scores):
@@ -189,7 +189,7 @@ def _keep_scores(variant: Variant, key: str) -> None:
         return
     if f"{key}.scores" not in st.session_state:
         st.session_state[f"{key}.scores"] = marked
-        answering.log(key, variant.card, "card", seed=variant.seed, scores=marked)
+        answering.log(key, variant.card, mode, seed=variant.seed, scores=marked)
 
 
 def _trade_offs(variant: Variant) -> None:

@@ -81,7 +81,9 @@ class _Copy:
     text: str | None = None
     own: list[str | None] = field(default_factory=lambda: [None])  # revisions that may be stored if nobody else wrote
     commands: list[dict[str, Any]] = field(default_factory=list)
-    last_id: int = 0
+    last_id: int = 0  # of the newest command
+    sent_id: int = 0  # of the newest command that this page has sent; `mount` sends again what is not confirmed
+    sent: int = 0  # messages
     asked: int = 0  # questions so far; a new number is a new question
     failed: bool = False  # `text` is not stored, and no command is under way that stores it
     backup_due: bool = False  # the next write first copies what is stored to the backup
@@ -258,7 +260,7 @@ class Store:
     def in_fragment(self) -> None:
         """The first line of a fragment that saves: it keeps a place for what its widgets' callbacks order."""
         self._copy.fragments.add(ThreadState.get().fragment_id)
-        if self._copy.commands:
+        if self._copy.sent_id < self._copy.last_id:
             self._send()
         elif self._place is not None:
             self._place.empty()
@@ -267,12 +269,12 @@ class Store:
         copy, here = self._copy, ThreadState.get()
         if here.run_location is RunLocation.CALLBACK and here.fragment_id in copy.fragments:
             return  # nothing is drawn in a callback: `mount` sends it, or `in_fragment`
-        st.session_state[_counter(copy.key)] = sent = st.session_state.get(_counter(copy.key), 0) + 1
+        copy.sent_id, copy.sent = copy.last_id, copy.sent + 1
         message = {"key": copy.key, "session": copy.session, "commands": copy.commands}
         if self._place is None:
             _ask_stand_in(copy, message)
             return
-        name = f"browser-store-{copy.key}-{sent}"  # a component of its own each time: each command is obeyed once
+        name = f"browser-store-{copy.key}-{copy.sent}"  # a component of its own each time: each command is obeyed once
         try:
             with self._place:
                 _component(key=name, data=[message])
@@ -345,10 +347,6 @@ def _hear(key: str, event: str) -> None:
 def _ask_stand_in(copy: _Copy, message: dict[str, Any]) -> None:
     for event, value in st.session_state[f"{copy.key}.browser"](message):
         copy.hear(event, value)
-
-
-def _counter(key: str) -> str:
-    return f"{key}.sent"
 
 
 def _health(value: dict[str, Any]) -> Health:

@@ -1,0 +1,120 @@
+"""A sitting: cards one after the other, a missed one once more at the end, then what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import streamlit as st
+
+from core.cards.card import AnyCard, Card, McqCard
+from core.cards.draw import seed_from
+from core.progress.document import Mode
+from core.progress.recording import new_id
+from core.progress.sitting import Sitting, sit_down
+from pages._ui import answering, bank
+from pages._ui.drill_view import drill
+from pages._ui.mcq_view import mcq
+from pages._ui.question_view import question
+
+
+@dataclass(frozen=True)
+class Table:
+    """One sitting of one session: what waits, what was answered, and the token that the numbers are drawn from."""
+
+    sitting: Sitting
+    total: int
+    repeats: bool
+    token: str = field(default_factory=new_id)
+    done: tuple[tuple[str, str], ...] = ()  # card and the key of its first showing
+
+    @property
+    def over(self) -> bool:
+        return self.sitting.current is None
+
+
+def table(place: str) -> Table | None:
+    """The sitting that is on, if one is."""
+    return st.session_state.get(f"{place}.table")
+
+
+def start(place: str, cards: Sequence[str], *, repeats: bool) -> None:
+    """Begin one; with repeats, a missed card comes once more."""
+    st.session_state[f"{place}.table"] = Table(sit_down(cards), len(cards), repeats)
+
+
+def leave(place: str) -> None:
+    """Forget it."""
+    st.session_state.pop(f"{place}.table", None)
+
+
+def run(place: str, mode: Mode, at_the_end: Callable[[Table], None]) -> None:
+    """Show the card that is on, or the end."""
+    here = table(place)
+    if here is None:
+        return
+    card = bank.cards().get(here.sitting.current or "")
+    if here.sitting.current is not None and card is None:  # an own card that was taken out meanwhile
+        _drop(place)
+        st.rerun()
+    if card is None:
+        at_the_end(here)
+        return
+    repeat = here.sitting.is_repeat
+    left = len(here.sitting.waiting)
+    st.progress((here.total - min(left, here.total)) / max(here.total, 1), text=_where(here, left, repeat))
+    seed = seed_from(f"{here.token}.{card.id}.{repeat}")
+    key = answering.key_of(place, card, seed)
+    show(card, seed, place, None if repeat else mode)
+    rated = answering.rating_of(key)
+    with st.container(horizontal=True):
+        if rated is not None:
+            label = "Next" if left > 1 or (rated == "again" and here.repeats and not repeat) else "Finish"
+            st.button(
+                label,
+                type="primary",
+                icon=":material/arrow_forward:",
+                key=f"{place}.next.{key}",
+                on_click=_advance,
+                args=(place, key),
+            )
+        else:
+            st.button("Not today", type="tertiary", key=f"{place}.drop.{key}", on_click=_drop, args=(place,))
+        st.button("Stop here", type="tertiary", key=f"{place}.stop.{key}", on_click=_stop, args=(place,))
+
+
+def show(card: AnyCard, seed: int, place: str, mode: Mode | None) -> None:
+    """One card of any kind."""
+    if isinstance(card, McqCard):
+        mcq(card, seed, place, mode)
+    elif isinstance(card, Card) and card.kind == "drill":
+        drill(card, seed, place, mode)
+    else:
+        question(card, seed, place, mode)
+
+
+def _where(here: Table, left: int, repeat: bool) -> str:
+    if repeat:
+        return f"Once more, what was missed: {left} left"
+    return f"{len(here.done) + 1} of {here.total}"
+
+
+def _advance(place: str, key: str) -> None:
+    here: Table = st.session_state[f"{place}.table"]
+    rated = answering.rating_of(key)
+    if here.sitting.current is None or rated is None:
+        return
+    done = here.done if here.sitting.is_repeat else (*here.done, (here.sitting.current, key))
+    sitting = here.sitting.answered(rated if here.repeats else "good")
+    st.session_state[f"{place}.table"] = replace(here, sitting=sitting, done=done)
+
+
+def _drop(place: str) -> None:
+    here: Table = st.session_state[f"{place}.table"]
+    sitting = replace(here.sitting, waiting=here.sitting.waiting[1:])
+    st.session_state[f"{place}.table"] = replace(here, sitting=sitting, total=max(here.total - 1, len(here.done)))
+
+
+def _stop(place: str) -> None:
+    here: Table = st.session_state[f"{place}.table"]
+    st.session_state[f"{place}.table"] = replace(here, sitting=replace(here.sitting, waiting=()))
