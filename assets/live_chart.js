@@ -12,6 +12,7 @@ const KEY_PAUSE_MS = 200; // after the last key press, before the position is re
 const SPEAK_PAUSE_MS = 700; // after the last change, before a screen reader hears the numbers
 const NARROW_PX = 400;
 const LABEL_GAP_PX = 8; // between the end of the axis and a row's label
+const NAME_GAP_PX = 10; // between the names of two limits
 const CONFIG = { displayModeBar: false, displaylogo: false, responsive: false, showTips: false, doubleClick: "reset" };
 
 const charts = new WeakMap(); // root element -> LiveChart
@@ -34,12 +35,13 @@ class LiveChart {
   #message = null; // the text that #data was read from
   #key = "";
   #report = () => {};
-  #tables = []; // per trace: [{ path, points, rows }], rows being a Float32Array or lists of strings
+  #tables = []; // per trace: [{ path, points, rows }], rows being one Float32Array
   #traces = []; // the figure's traces in the colours of the theme
   #theme = null;
   #width = 0; // of the plot, as the resize observer saw it last
   #sides = null; // margins that hold the longest row name and row label
   #drawn = []; // what the picture shows: traces, width and index
+  #drawing = null; // the promise of the last drawing
   #index = 0;
   #token = null;
   #reported = 0; // the last index that Python knows
@@ -85,6 +87,7 @@ class LiveChart {
       this.#theme = theme;
       this.#sides = null;
       this.#traces = data.figure.data.map((trace) => dress(trace, data, theme));
+      this.#overlay.paint((role) => theme.colour(role, data));
       this.#buildKey();
     }
     this.#load();
@@ -187,20 +190,25 @@ class LiveChart {
     });
   }
 
-  // Nothing to wait for if the picture is there already, or has no room.
+  // Nothing to wait for if the picture is there already, or has no room. One without tables is drawn once: only what
+  // lies over it follows the slider.
   #drawPicture() {
     const plot = this.#find("plot");
     this.#width ||= plot.clientWidth;
     if (!this.#width) return null; // in a closed tab or expander: the resize observer asks again when it opens
     const now = [this.#traces, this.#width, this.#index];
-    if (now.every((part, k) => part === this.#drawn[k])) return null;
-    if (this.#drawn[1] !== this.#width) this.#sides = null;
-    this.#sides ??= sidesFor(this.#data, this.#theme, this.#width);
-    const first = !this.#drawn.length;
+    const before = this.#drawn;
+    if (now.every((part, k) => part === before[k])) return null;
     this.#drawn = now;
+    const moves = this.#data.tables.length > 0;
+    if (!moves && now[0] === before[0] && now[1] === before[1]) return this.#drawing;
+    if (before[1] !== this.#width) this.#sides = null;
+    this.#sides ??= sidesFor(this.#data, this.#theme, this.#width);
     const traces = this.#traces.map((trace, k) => withRow(trace, this.#tables[k], this.#index));
     const layout = layoutFor(this.#data, this.#theme, this.#width, this.#sides);
-    return this.#plotly.react(plot, traces, layout, first ? CONFIG : undefined); // given again, Plotly compares it all
+    const config = before.length ? undefined : CONFIG; // given again, Plotly compares it all
+    this.#drawing = this.#plotly.react(plot, traces, layout, config);
+    return this.#drawing;
   }
 
   // The words of this position: everything but the picture.
@@ -320,19 +328,18 @@ class LiveChart {
   #fillTable() {
     const { layout } = this.#data.figure;
     const drawn = this.#traces.map((trace, k) => withRow(trace, this.#tables[k], this.#index));
-    const named = drawn.filter((trace) => trace.meta?.parts || (trace.name && trace.showlegend !== false));
+    const named = drawn.filter((trace) => trace.meta?.parts || trace.name);
     const flat = named.some((trace) => trace.orientation === "h");
     const title = (axis) => plain(axis?.title?.text ?? axis?.title ?? "");
     const columns = [...new Set(named.flatMap((trace) => trace.meta?.parts ?? [trace.name]))];
     const rows = new Map();
-    for (const { name, meta, x = [], y = [], text = [], hovertext, customdata } of named) {
+    for (const { name, meta, x = [], y = [], hovertext, customdata } of named) {
       const [at, value] = flat ? [y, x] : [x, y];
       for (let p = 0; p < at.length; p++) {
         const row = plain(meta?.named ? hovertext[p] : at[p]); // of points with names of their own, the name
         if (!rows.has(row)) rows.set(row, new Array(columns.length).fill(""));
-        const words = Array.isArray(text) && text[p] !== BLANK && text[p]; // its own, if any
         const whole = meta?.parts && !meta.named ? (customdata ?? value) : value; // of a part that the axis cuts
-        rows.get(row)[columns.indexOf(meta?.parts?.[p] ?? name)] = plain(words || whole[p]);
+        rows.get(row)[columns.indexOf(meta?.parts?.[p] ?? name)] = plain(whole[p]);
       }
     }
     const line = (tag, cells) => {
@@ -354,6 +361,8 @@ class Overlay {
   #plot = null;
   #labels = null;
   #limits = []; // [{ axis, at, line, name }], nodes among them
+  #dots = null; // where the slider stands on lines
+  #dotNodes = [];
   #rows = []; // [{ cut, label }]
   #points = null; // words beside points that move
   #pointLabels = [];
@@ -364,13 +373,16 @@ class Overlay {
     this.#node = node;
   }
 
-  build({ limits, labels, points }) {
+  build({ figure, limits, labels, points, dots }) {
+    const filled = figure.data.some((trace) => trace.type === "bar" || trace.stackgroup);
     this.#labels = labels;
+    this.#dots = dots;
+    this.#dotNodes = (dots?.roles ?? []).map(() => element("span", "live-mark"));
     this.#points = points;
     this.#pointLabels = (points?.texts[0] ?? []).map(() => element("span", "live-point-label"));
-    this.#limits = limits.map(({ name, ...limit }) => ({
+    this.#limits = limits.map(({ name, role, ...limit }) => ({
       ...limit,
-      line: element("div", `live-limit live-limit-${limit.axis}`),
+      line: element("div", `live-limit live-limit-${limit.axis} live-${role} ${filled ? "live-limit-on-fill" : ""}`),
       name: element("span", "live-limit-name", name),
     }));
     this.#rows = (labels?.texts[0] ?? []).map((_, k) => ({
@@ -380,7 +392,12 @@ class Overlay {
     this.#placed = "";
     const rows = this.#rows.flatMap(({ cut, label }) => [cut, label]);
     const limitNodes = this.#limits.flatMap(({ line, name }) => [line, name]);
-    this.#node.replaceChildren(...rows, ...limitNodes, ...this.#pointLabels);
+    this.#node.replaceChildren(...rows, ...limitNodes, ...this.#dotNodes, ...this.#pointLabels);
+  }
+
+  // In the colours of the theme.
+  paint(colourOf) {
+    this.#dotNodes.forEach((node, k) => (node.style.backgroundColor = colourOf(this.#dots.roles[k])));
   }
 
   show(i) {
@@ -408,7 +425,16 @@ class Overlay {
     });
   }
 
-  // Where the axes are now. They stand still while the slider moves, so mostly there is nothing to do.
+  #placeDots(xaxis, yaxis) {
+    this.#dotNodes.forEach((node, k) => {
+      const [x, y] = [this.#dots.x, this.#dots.y].map((of) => of[this.#index][k]);
+      const [across, down] = [xaxis.d2p(x), yaxis.d2p(y)];
+      node.hidden = across < -1 || across > xaxis._length + 1 || down < -1 || down > yaxis._length + 1;
+      put(node, xaxis._offset + across, yaxis._offset + down);
+    });
+  }
+
+  // Where the axes are now. They stand still while the slider moves, so mostly only dots and their words move.
   place(plot) {
     if (this.#plot !== plot) {
       this.#plot = plot;
@@ -417,6 +443,7 @@ class Overlay {
     const { xaxis, yaxis, width, font } = plot._fullLayout;
     if (!xaxis || !yaxis) return; // a picture without axes
     this.#placePoints(xaxis, yaxis, width, font);
+    this.#placeDots(xaxis, yaxis);
     const placed = [xaxis, yaxis].flatMap((axis) => [axis._offset, axis._length, ...axis.range]).join();
     if (placed === this.#placed) return;
     this.#placed = placed;
@@ -428,6 +455,7 @@ class Overlay {
       put(label, end + LABEL_GAP_PX, middle);
       put(cut, end - 24, middle - 0.4 * pitch, { height: 0.8 * pitch }); // a little more than the bar
     });
+    const upright = [];
     for (const { axis, at, line, name } of this.#limits) {
       const across = axis === "x" ? xaxis : yaxis;
       const inside = across.d2p(at);
@@ -435,13 +463,31 @@ class Overlay {
       const spot = across._offset + inside;
       if (axis === "x") {
         put(line, spot, yaxis._offset, { height: yaxis._length });
-        put(name, Math.max(0, Math.min(spot - name.offsetWidth / 2, width - name.offsetWidth)), yaxis._offset - 4);
+        if (!line.hidden) upright.push({ name, spot });
       } else {
         put(line, xaxis._offset, spot, { width: xaxis._length });
-        put(name, end - name.offsetWidth, spot - 4);
+        put(name, xaxis._offset + 4, spot - 4);
       }
     }
+    const names = upright.map(({ name, spot }) => ({ name, centre: spot, wide: name.offsetWidth }));
+    for (const { name, left } of apart(names, width)) put(name, left, yaxis._offset - 4);
   }
+}
+
+// Names over their lines, moved no more than keeps them apart and inside the picture.
+function apart(names, width) {
+  const placed = names
+    .toSorted((a, b) => a.centre - b.centre)
+    .map((each) => ({ ...each, left: each.centre - each.wide / 2 }));
+  const after = ({ left, wide }) => left + wide + NAME_GAP_PX;
+  placed.slice(1).forEach((name, k) => {
+    const overlap = Math.max(0, after(placed[k]) - name.left);
+    placed[k].left -= overlap / 2;
+    name.left += overlap / 2;
+  });
+  placed.reduceRight((end, name) => (name.left = Math.min(name.left, end - name.wide)) - NAME_GAP_PX, width);
+  placed.reduce((start, name) => after(Object.assign(name, { left: Math.max(name.left, start) })), 0);
+  return placed;
 }
 
 // Widths come from a canvas: asking the page for them would lay it out anew at each position.
@@ -465,27 +511,10 @@ function put(node, left, top, size = {}) {
 
 function decodeTables({ figure, tables }) {
   const byTrace = figure.data.map(() => []);
-  for (const { trace, path, points, float32, text } of tables) {
-    const named = (row) => (path[0] === "text" ? labels(figure.data[trace], row) : row);
-    const rows = float32 ? decodeFloat32(float32) : text.map(named);
-    byTrace[trace].push({ path, points, rows });
+  for (const { trace, path, points, float32 } of tables) {
+    byTrace[trace].push({ path, points, rows: decodeFloat32(float32) });
   }
   return byTrace;
-}
-
-// Plotly takes away the node of a label that is empty, and never puts it back: an unseen sign keeps it.
-const BLANK = "\u200b";
-
-function labels(trace, texts) {
-  return Array.isArray(texts) ? spaced(trace, texts).map((text) => text || BLANK) : texts;
-}
-
-// Plotly puts a label without a marker right against its point: a space keeps it off the bar or line it names.
-function spaced({ mode = "", textposition = "" }, texts) {
-  if (mode.includes("markers")) return texts;
-  if (textposition.endsWith("right")) return texts.map((text) => text && `\u2002${text}`);
-  if (textposition.endsWith("left")) return texts.map((text) => text && `${text}\u2002`);
-  return texts;
 }
 
 function decodeFloat32(base64) {
@@ -494,13 +523,12 @@ function decodeFloat32(base64) {
 }
 
 // The trace at one position: a shallow copy, with each table's row put at its path. Numbers are not copied.
-function withRow(trace, tables, i) {
+function withRow(trace, tables = [], i) {
   const copy = { ...trace };
   for (const { path, points, rows } of tables) {
-    const row = rows instanceof Float32Array ? rows.subarray(i * points, (i + 1) * points) : rows[i];
     let holder = copy;
     for (const step of path.slice(0, -1)) holder = holder[step] = { ...holder[step] };
-    holder[path.at(-1)] = row;
+    holder[path.at(-1)] = rows.subarray(i * points, (i + 1) * points);
   }
   return copy;
 }
@@ -552,37 +580,45 @@ function luminance(colour) {
 function dress(trace, data, theme) {
   const { role, roles, parts } = trace.meta ?? {};
   if (typeof trace.hovertemplate === "string") trace = { ...trace, hovertemplate: oneBox(trace.hovertemplate) };
-  if (trace.text) trace = { ...trace, text: labels(trace, trace.text) };
   if (!role && !roles) return trace;
   const worn = parts ? { hovertext: parts, ...trace } : { ...trace };
-  const each = (of) => (roles ? roles.map((one) => of(one)) : of(role));
-  const colour = each((one) => theme.colour(one, data));
+  const fills = (roles ?? [role]).map((one) => fillOf(one, data, theme));
+  const each = (property) => (roles ? fills.map((fill) => fill[property]) : fills[0][property]);
   if (trace.type === "bar") {
-    const veil = faded(hex(theme.background), theme.scheme === "dark" ? 0.3 : 0.4);
-    const hatched = (one) => data.neutrals.includes(one);
-    const ground = each((one) => (hatched(one) ? theme.surface : theme.colour(one, data)));
     // With a marker colour for each point, Plotly takes colours of its own for the patterns. So a trace of many parts
     // has one marker colour, and every part is a pattern; a solid part is one in its own colour.
-    worn.marker = { color: roles ? colour[0] : ground, line: { width: 0 }, ...trace.marker };
-    const shape = each((one) => data.patterns[one] || (roles ? "|" : ""));
+    worn.marker = { color: roles ? fills[0].colour : fills[0].bgcolor, line: { width: 0 }, ...trace.marker };
+    const shape = roles ? fills.map((fill) => fill.shape || "|") : fills[0].shape;
     if (shape) {
-      const solid = (one) => !data.patterns[one];
       worn.marker.pattern = {
         shape,
-        bgcolor: trace.marker?.color ?? ground,
-        fgcolor: each((one) => (hatched(one) || solid(one) ? theme.colour(one, data) : veil)),
+        bgcolor: trace.marker?.color ?? each("bgcolor"),
+        fgcolor: each("fgcolor"),
         fgopacity: 1,
         size: 7,
-        solidity: each((one) => (hatched(one) ? 0.35 : 0.18)),
+        solidity: each("solidity"),
         ...trace.marker?.pattern,
       };
     }
     return worn;
   }
-  worn.line = { color: roles ? colour[0] : colour, width: 2.5, dash: dashFor(trace, data), ...trace.line };
-  worn.marker = { color: colour, ...trace.marker };
-  if (trace.fill || trace.stackgroup) worn.fillcolor ??= faded(worn.line.color, trace.stackgroup ? 0.75 : 0.16);
+  worn.line = { color: fills[0].colour, width: 2.5, dash: dashFor(trace, data), ...trace.line };
+  worn.marker = { color: each("colour"), ...trace.marker };
+  if (trace.stackgroup) {
+    const { shape, bgcolor, fgcolor, solidity } = fills[0];
+    worn.fillcolor ??= bgcolor;
+    if (shape) worn.fillpattern = { shape, bgcolor, fgcolor, fgopacity: 1, fillmode: "replace", size: 7, solidity };
+  } else if (trace.fill) worn.fillcolor ??= faded(worn.line.color, 0.16);
   return worn;
+}
+
+// How a filled part looks: its colour under its pattern in a veil of the page's, or a neutral's strokes on the page.
+function fillOf(role, data, theme) {
+  const colour = theme.colour(role, data);
+  const shape = data.patterns[role] ?? "";
+  if (data.neutrals.includes(role)) return { colour, shape, bgcolor: theme.surface, fgcolor: colour, solidity: 0.35 };
+  const veil = faded(hex(theme.background), theme.scheme === "dark" ? 0.3 : 0.4);
+  return { colour, shape, bgcolor: colour, fgcolor: shape ? veil : colour, solidity: 0.18 };
 }
 
 // Plotly writes <extra> in a second box, in the trace's colour on white: too pale to read. One box says both.
@@ -591,9 +627,8 @@ function oneBox(template) {
   return `${extra && `${extra}: `}${template.replace(/<extra>.*?<\/extra>/, "")}<extra></extra>`;
 }
 
-// A line with its name at its end needs no dash to be told apart.
 function dashFor(trace, data) {
-  return trace.mode?.includes("text") ? "solid" : (data.dashes[trace.meta?.role] ?? "solid");
+  return data.dashes[trace.meta?.role] ?? "solid";
 }
 
 function faded(colour, opacity) {
@@ -632,20 +667,6 @@ function layoutFor(data, theme, width, sides) {
     if (/^[xy]axis\d*$/.test(name)) layout[name] = axisFor(given[name], theme, size, holdsNames(data, name));
   }
   if (data.labels) layout.xaxis.ticklabeloverflow ??= "allow"; // they leave room for the last tick: no need to measure
-  const limit = (item) => theme.colour(item.name ?? "limit", data);
-  if (given.shapes) {
-    layout.shapes = given.shapes.map((shape) => ({
-      ...shape,
-      line: { color: limit(shape), width: 2, dash: data.dashes.limit, ...shape.line },
-    }));
-  }
-  if (given.annotations) {
-    layout.annotations = given.annotations.map((note) => ({
-      ...note,
-      showarrow: note.showarrow ?? false,
-      font: { size: size - 1, ...note.font },
-    }));
-  }
   return layout;
 }
 

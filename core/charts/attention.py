@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.attention import Headline, IoSweep, TileSweep
-from core.charts.byte_lines import axis, byte_axis, level, log_figure, reach, word
+from core.charts.byte_lines import axis, byte_axis, level, log_figure
 from core.charts.live import LiveFigure, LiveSlider, Readout
+from core.charts.over_picture import Limit
 from core.display import digits, show_bytes, show_difference
 from core.units import KIB
 
@@ -50,12 +51,8 @@ def over_length(
         title = "bytes held beside Q, K and V"
     n = np.array(sweep.seq_len, dtype=np.float64)
     ticks = [512 * 8**k for k in range(4)]
-    figure, tables = log_figure(n, lines, unit)
-    if view == MEMORY:
-        figure["data"].append(level(n, sweep.memory_bytes))
-        figure["data"].append(
-            word(n[0], sweep.memory_bytes, f"{show_bytes(sweep.memory_bytes, unit)} of {gpu}", "top right")
-        )
+    figure, dots = log_figure(n, lines, unit)
+    held = Limit(sweep.memory_bytes, f"{show_bytes(sweep.memory_bytes, unit)} of {gpu}", axis="y")
     figure["layout"] |= {
         "xaxis": axis("tokens", [int(t) for t in ticks], [_tokens(t) for t in ticks], n),
         "yaxis": byte_axis(title, np.concatenate([line[2] for line in lines]), unit),
@@ -88,7 +85,10 @@ def over_length(
         f" {show_bytes(row.tiled_extra_bytes, unit)}."
         for position, row in zip(positions, rows, strict=True)
     ]
-    return LiveFigure(figure, tables, LiveSlider("Sequence", positions), readouts, alt)
+    limits = (held,) if view == MEMORY else ()
+    return LiveFigure(
+        figure, slider=LiveSlider("Sequence", positions), readouts=readouts, alt=alt, limits=limits, dots=dots
+    )
 
 
 @lru_cache(maxsize=64)
@@ -97,7 +97,7 @@ def over_tiles(sweep: TileSweep, *, unit: str, chip: str) -> LiveFigure:
     kib = sweep.sram_bytes / KIB
     limit = sweep.limit_bytes / KIB
     lines = [("tiled, no help from caches", "accent", sweep.moved_bytes)]
-    figure, tables = log_figure(kib, lines, unit)
+    figure, dots = log_figure(kib, lines, unit)
     ends = np.array([min(kib[0], limit), max(kib[-1], limit)])
     levels = (
         (sweep.unfused_bytes, "unfused", "activations"),
@@ -106,22 +106,6 @@ def over_tiles(sweep: TileSweep, *, unit: str, chip: str) -> LiveFigure:
     for height, name, role in levels:
         figure["data"].append(level(ends, height, name, role))
     values = np.concatenate([sweep.moved_bytes, [sweep.unfused_bytes, sweep.least_bytes]])
-    low, high = reach(values)
-    figure["data"] += [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": [limit, limit],
-            "y": [low, high],
-            "hoverinfo": "skip",
-            "showlegend": False,
-            "line": {"dash": "6px,4px", "width": 2},
-            "meta": {"role": "limit"},
-        },
-        word(
-            limit, high, f"{digits(limit)} KiB: {chip}", "bottom left" if limit > kib[len(kib) // 2] else "bottom right"
-        ),
-    ]
     ticks = [4.0 * 2**k for k in range(10)]
     figure["layout"] |= {
         "xaxis": axis("KiB on the chip, for Q, K, V and O", ticks, [f"{tick:g}" for tick in ticks], ends),
@@ -155,7 +139,14 @@ def over_tiles(sweep: TileSweep, *, unit: str, chip: str) -> LiveFigure:
         f" one layer moves {bytes_moved} forward and backward, unfused {show_bytes(sweep.unfused_bytes, unit)}."
         for position, need, ok, bytes_moved in zip(positions, needs, fits, moved, strict=True)
     ]
-    return LiveFigure(figure, tables, LiveSlider("Tile of keys", positions, index=sweep.largest), readouts, alt)
+    return LiveFigure(
+        figure,
+        slider=LiveSlider("Tile of keys", positions, index=sweep.largest),
+        readouts=readouts,
+        alt=alt,
+        limits=(Limit(limit, f"{digits(limit)} KiB: {chip}"),),
+        dots=dots,
+    )
 
 
 def length_table(sweep: IoSweep) -> dict[str, list[object]]:

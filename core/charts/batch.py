@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from core.batch import BatchSweep, Headline
 from core.charts.batch_parts import (
     columns,
     count_against,
-    dot,
     joined,
     line,
     log_axis,
@@ -21,7 +19,8 @@ from core.charts.batch_parts import (
     requests_axis,
     share_against,
 )
-from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
+from core.charts.live import LiveFigure, LiveSlider, Readout
+from core.charts.over_picture import Dots, Limit
 from core.display import digits, show_bytes, show_seconds
 
 # Name, role and dash of each ceiling.
@@ -50,58 +49,31 @@ def by_batch(sweep: BatchSweep, *, unit: str, baseline: Headline | None) -> Live
             for name, (words, role, dash) in _CEILINGS.items()
             if name in ceilings
         ),
-        dot(batch[0], step.tokens_per_s[0]),
     ]
-    tables = (
-        TraceTable(len(traces) - 1, "x", np.array(batch, dtype=np.float64)[:, None]),
-        TraceTable(len(traces) - 1, "y", step.tokens_per_s[:, None]),
-    )
     flat = [values[-1:] for name, values in ceilings.items() if name != "weights"]
     layout = {
         "height": 400,
         "margin": {"l": 64, "r": 48, "t": 28, "b": 44},  # the last label is wide
         "xaxis": requests_axis(batch, [f"{show_seconds(row.step_s)} a token" for row in rows]),
         "yaxis": log_axis("tokens a second", step.tokens_per_s, step.most_tokens_per_s, *flat) | {"showgrid": False},
-        **_marks(sweep),
     }
     return LiveFigure(
         {"data": traces, "layout": layout},
-        tables,
-        LiveSlider("Requests at once", [requests(n) for n in batch]),
-        _batch_readouts(rows, sweep.alone, unit, baseline),
-        [_batch_alt(row, sweep, unit) for row in rows],
+        slider=LiveSlider("Requests at once", [requests(n) for n in batch]),
+        readouts=_batch_readouts(rows, sweep.alone, unit, baseline),
+        alt=[_batch_alt(row, sweep, unit) for row in rows],
+        limits=_marks(sweep),
+        dots=Dots(np.array(batch, dtype=np.float64)[:, None], step.tokens_per_s[:, None], ["limit"]),
     )
 
 
-def _marks(sweep: BatchSweep) -> dict[str, list[dict[str, Any]]]:
-    """The cap of the memory and the bend of the matrices, as lines through both panels with their names on top."""
-    low, high = sweep.batch[0], sweep.batch[-1]
-    found = [
-        (float(sweep.max_batch), "limit", f"memory holds {sweep.max_batch:,}"),
-        (sweep.matrices_bend, "muted", f"matrices bend at {digits(sweep.matrices_bend)}"),
-    ]
-    inside = sorted((mark for mark in found if low <= mark[0] <= high), key=lambda mark: mark[0])
-    places = [math.log10(x / low) / math.log10(high / low) for x, _, _ in inside]  # along the axis, 0 to 1
-    shapes = [
-        {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "name": role} for x, role, _ in inside
-    ]
-    notes = []
-    for at, (x, _, words) in enumerate(inside):
-        # Names stand away from each other and from the ends; the second goes under the edge where both turn left.
-        to_left = places[at] > (0.25 if at == 0 else 0.75)
-        crowded = at > 0 and to_left and places[at] - places[at - 1] < 0.35
-        notes.append(
-            {
-                "x": math.log10(x),
-                "y": 1,
-                "yref": "paper",
-                "yanchor": "top" if crowded else "bottom",
-                "xanchor": "right" if to_left else "left",
-                "text": words,
-                "showarrow": False,
-            }
-        )
-    return {"shapes": shapes, "annotations": notes}
+def _marks(sweep: BatchSweep) -> tuple[Limit, ...]:
+    """The cap of the memory and the bend of the matrices."""
+    found = (
+        Limit(float(sweep.max_batch), f"memory holds {sweep.max_batch:,}"),
+        Limit(sweep.matrices_bend, f"matrices bend at {digits(sweep.matrices_bend)}", role="muted"),
+    )
+    return tuple(mark for mark in found if sweep.batch[0] <= mark.at <= sweep.batch[-1])
 
 
 def _batch_readouts(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.display import show_percent
 
 Floats = NDArray[np.float64]
-_REQUEST_TICKS = [1, 16, 256, 4096, 65_536, 1_048_576]  # few: each label is drawn anew in every frame
+_REQUEST_TICKS = [1, 16, 256, 4096, 65_536, 1_048_576]  # few enough for a phone
 
 
 def columns(values: Mapping[str, Any], rows: int) -> dict[str, list[object]]:
@@ -33,24 +33,10 @@ def line(
     return trace | {"line": line, "meta": {"role": role}, "hovertemplate": "%{y:,.3r}<extra>" + name + "</extra>"}
 
 
-def dot(x: int, y: float) -> dict[str, Any]:
-    """Where the slider stands."""
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [x],
-        "y": [float(y)],
-        "marker": {"size": 12},
-        "hoverinfo": "skip",
-        "showlegend": False,
-        "meta": {"role": "limit"},
-    }
-
-
 def requests_axis(batch: Sequence[int], below: Sequence[str] = ()) -> dict[str, Any]:
     """The batch on a logarithmic axis; ``below`` has words for each position, shown under the labels.
 
-    The first label says what is counted, so that the axis needs no title: each word on it is drawn anew in every frame.
+    The first label says what is counted, so that the axis needs no title.
     """
     ends = [math.log10(batch[0]) - 0.06, math.log10(batch[-1]) + 0.06]
     ticks = [tick for tick in _REQUEST_TICKS if tick in batch]

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from core.bottleneck_counts import COUNT_WORDS, COUNTS, WAYS, Gap, Utilization
-from core.charts.live import Limit, LiveFigure, LiveSlider, Readout, RowLabels, TraceTable
+from core.charts.live import LiveFigure, LiveSlider, Readout
+from core.charts.over_picture import Limit, RowLabels
+from core.charts.stacked import stacked, stacked_layout
 from core.display import digits, show_percent
 
 ROLE_OF_PART = {"matrices": "weights", "attention": "kv", "made again": "activations"}
@@ -29,37 +31,13 @@ def counted_ways(used: Utilization, *, recompute: str, reported: float | None, n
     rows = [(count, way) for count in COUNTS for way in WAYS]
     names = [SHORT_COUNTS[count] + (", recomputed" if way == "full" else "") for count, way in rows]
     of_rows = [used.parts(count, way) for count, way in rows]
-    parts = list(ROLE_OF_PART)
-    whole = 100 * np.stack([np.stack([row[part] for row in of_rows], axis=-1) for part in parts], axis=-2)
-    edges = np.minimum(np.cumsum(whole, axis=-2), END)  # (positions, parts, rows)
-    starts = np.concatenate([np.zeros_like(edges[:, :1]), edges[:, :-1]], axis=-2)
-    totals = whole.sum(axis=-2)
-    tables = {"base": starts, "x": edges - starts, "customdata": whole}
-    frames = {name: values.reshape(len(values), -1) for name, values in tables.items()}
-    trace: dict[str, Any] = {
-        "type": "bar",
-        "orientation": "h",
-        "y": names * len(parts),
-        **{name: values[0] for name, values in frames.items()},
-        "hovertemplate": "%{hovertext}: %{customdata:.1f}% of the peak<extra></extra>",
-        "meta": {
-            "parts": [part for part in parts for _ in rows],
-            "roles": [ROLE_OF_PART[part] for part in parts for _ in rows],
-        },
-    }
+    parts = {part: 100 * np.stack([row[part] for row in of_rows], axis=-1) for part in ROLE_OF_PART}
+    trace, tables = stacked(parts, ROLE_OF_PART, names, end=END, hover="%{customdata:.1f}% of the peak")
+    totals = np.sum(list(parts.values()), axis=0)
     texts = [[show_percent(float(value) / 100) for value in row] for row in totals]
     lines = [Limit(100.0, "peak")]
     if reported is not None:
         lines.append(Limit(100 * reported, f"HFU {show_percent(reported)}"))
-    layout = {
-        "barmode": "overlay",
-        "bargap": 0.35,
-        "barcornerradius": 0,  # each part would be rounded
-        "height": 330,
-        "margin": {"t": 30, "b": 44},
-        "xaxis": {"range": [0, END], "title": {"text": "% of the dense peak"}, "fixedrange": True},
-        "yaxis": {"autorange": "reversed", "fixedrange": True},
-    }
     lengths = [f"{tokens:,} tokens" for tokens in used.sweep.seq_len]
     alt = [
         f"{length}: share of the dense peak by count: "
@@ -68,8 +46,8 @@ def counted_ways(used: Utilization, *, recompute: str, reported: float | None, n
         for length, row in zip(lengths, texts, strict=True)
     ]
     return LiveFigure(
-        {"data": [trace], "layout": layout},
-        tuple(TraceTable(0, name, values) for name, values in frames.items()),
+        {"data": [trace], "layout": stacked_layout("% of the dense peak", end=END, height=330)},
+        tables,
         LiveSlider("Sequence", lengths),
         _count_readouts(used, recompute, reported, num_gpus),
         alt,

@@ -1,4 +1,4 @@
-"""Bytes as lines on logarithmic axes, with marks that a slider moves along them."""
+"""Bytes as lines on logarithmic axes, with dots that a slider moves along them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.charts.live import TraceTable
+from core.charts.over_picture import Dots
 from core.display import show_bytes
 
 Floats = NDArray[np.float64]
@@ -18,13 +18,11 @@ _STEPS = {
     "GiB": (("KiB", 2**10), ("MiB", 2**20), ("GiB", 2**30), ("TiB", 2**40), ("PiB", 2**50), ("EiB", 2**60)),
 }
 HEIGHT = 340  # pixels
-MOST_TICKS = 5  # each costs a drawing time while a hand drags
+MOST_TICKS = 5
 
 
-def log_figure(
-    x: Floats, lines: Sequence[tuple[str, str, Floats]], unit: str
-) -> tuple[dict[str, Any], tuple[TraceTable, ...]]:
-    """Lines that stand still, and one trace of marks that tables move along them."""
+def log_figure(x: Floats, lines: Sequence[tuple[str, str, Floats]], unit: str) -> tuple[dict[str, Any], Dots]:
+    """Lines that stand still, and a dot on each at every position."""
     traces: list[dict[str, Any]] = [
         {
             "type": "scatter",
@@ -40,54 +38,22 @@ def log_figure(
         for (name, role, values), dash in zip(lines, ("solid", "10px,3px", "2px,3px"), strict=False)
     ]
     heights = np.stack([values for _, _, values in lines], axis=-1)
-    tables = (
-        TraceTable(len(traces), "x", np.repeat(x[:, None], len(lines), axis=1)),
-        TraceTable(len(traces), "y", heights),
-    )
-    traces.append(
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "x": [x[0]] * len(lines),
-            "y": heights[0],
-            "marker": {"size": 12},
-            "hoverinfo": "skip",
-            "showlegend": False,
-            "meta": {"roles": [role for _, role, _ in lines]},
-        }
-    )
-    layout = {"height": HEIGHT, "margin": {"l": 64, "r": 20, "t": 14, "b": 48}}
-    return {"data": traces, "layout": layout}, tables
+    dots = Dots(np.repeat(x[:, None], len(lines), axis=1), heights, [role for _, role, _ in lines])
+    layout = {"height": HEIGHT, "margin": {"l": 64, "r": 20, "t": 30, "b": 48}}
+    return {"data": traces, "layout": layout}, dots
 
 
-def level(x: Floats, level: float, name: str = "", role: str = "limit") -> dict[str, Any]:
-    """A level line; one with a name stands in the key."""
-    trace: dict[str, Any] = {
+def level(x: Floats, level: float, name: str, role: str) -> dict[str, Any]:
+    """A level line, with its name in the key."""
+    return {
         "type": "scatter",
         "mode": "lines",
+        "name": name,
         "x": [x[0], x[-1]],
         "y": [level, level],
         "hoverinfo": "skip",
-        "showlegend": bool(name),
-        "line": {"dash": "6px,4px" if role == "limit" else "2px,3px" if role == "muted" else "solid", "width": 2},
+        "line": {"dash": "2px,3px" if role == "muted" else "solid", "width": 2},
         "meta": {"role": role},
-    }
-    return trace | ({"name": name} if name else {})
-
-
-def word(x: float, y: float, text: str, position: str) -> dict[str, Any]:
-    """A label in the picture."""
-    return {
-        "type": "scatter",
-        "mode": "text",
-        "x": [x],
-        "y": [y],
-        "text": [text],
-        "textposition": position,
-        "hoverinfo": "skip",
-        "showlegend": False,
-        "cliponaxis": False,
-        "meta": {"role": "limit"},
     }
 
 

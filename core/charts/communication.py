@@ -10,11 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
+from core.charts.live import LiveFigure, LiveSlider, Readout
+from core.charts.over_picture import RowLabels
+from core.charts.stacked import stacked, stacked_layout
 from core.communication import AxisSweep, Curve, Difference, Headline, Scaling
 from core.display import show_bytes, show_difference, show_percent, show_seconds
 
 Floats = NDArray[np.float64]
+WORK, EXPOSED, ON_LINKS = "work: kernels and optimizer", "exposed", "on the links"
+HIDDEN, BUBBLE = "hidden behind work", "bubble: a stage waits"
+ROLE_OF_PART = {WORK: "accent", EXPOSED: "communication", ON_LINKS: "communication", HIDDEN: "other", BUBBLE: "idle"}
 _GPU_TICKS = (1, 4, 16, 64, 256, 1024, 4096, 16_384)
 
 
@@ -37,66 +42,34 @@ def by_axis(sweep: AxisSweep, *, gpus_per_replica: int, unit: str, baseline: Hea
 
     exposed = {axis: sweep.exposed_s[axis] for axis in sweep.axes}
     hidden = {axis: sweep.hidden_s[axis] for axis in sweep.axes}
-    parts: list[tuple[str, str, Floats]] = [
-        ("work: kernels and optimizer", "accent", column({"work": sweep.work_s})),
-        ("exposed" if known else "on the links", "communication", column(exposed)),
-        ("hidden behind work", "other", column(hidden)),
-        ("bubble: a stage waits", "idle", column({"bubble": sweep.bubble_s})),
-    ]
-    parts = [part for part in parts if np.any(part[2] > 0) or part[1] == "communication"]
-    totals = np.sum([values for _, _, values in parts], axis=0)
-    end = 1.02 * float(totals.max()) or 1.0
-    traces = [_bar(name, role, rows, values[0]) for name, role, values in parts]
-    tables = [TraceTable(index, "x", values) for index, (_, _, values) in enumerate(parts)]
-    labels = [[_label(sweep, row, position, float(totals[position, k]), unit) for k, row in enumerate(rows)]
-              for position in range(count)]  # fmt: skip
-    traces.append(
-        {
-            "type": "scatter",
-            "mode": "text",
-            "y": rows,
-            "x": [end] * len(rows),
-            "text": labels[0],
-            "textposition": "middle right",
-            "hoverinfo": "skip",
-            "showlegend": False,
-            "cliponaxis": False,
-            "meta": {"role": "limit"},
-        }
-    )
-    tables.append(TraceTable(len(parts), "text", labels))
-    layout = {
-        "barmode": "stack",
-        "bargap": 0.4,
-        "height": 84 + 52 * len(rows),
-        "margin": {"l": 72, "r": 88, "t": 8, "b": 44},
-        "xaxis": {"range": [0, end], "title": {"text": "seconds of a step, estimate"}, "fixedrange": True},
-        "yaxis": {"autorange": "reversed", "fixedrange": True},
+    parts = {
+        WORK: column({"work": sweep.work_s}),
+        EXPOSED if known else ON_LINKS: column(exposed),
+        HIDDEN: column(hidden),
+        BUBBLE: column({"bubble": sweep.bubble_s}),
     }
+    parts = {name: values for name, values in parts.items() if np.any(values > 0) or name in (EXPOSED, ON_LINKS)}
+    totals = np.sum(list(parts.values()), axis=0)
+    end = 1.02 * float(totals.max()) or 1.0
+    trace, tables = stacked(parts, ROLE_OF_PART, rows, end=end, hover="%{customdata:,.3r} s")
+    layout = stacked_layout("seconds of a step, estimate", end=end, height=84 + 52 * len(rows), top=8)
+    labels = [
+        [_label(sweep, row, position, float(totals[position, k]), unit) for k, row in enumerate(rows)]
+        for position in range(count)
+    ]
     heads = [sweep.headline(position) for position in range(count)]
     gaps = [head.against(baseline) if baseline else None for head in heads]
     return LiveFigure(
-        {"data": traces, "layout": layout},
-        tuple(tables),
+        {"data": [trace], "layout": layout},
+        tables,
         LiveSlider(
             "GPUs",
             [_gpus(n, ranks, gpus_per_replica) for n, ranks in zip(sweep.num_gpus, sweep.data_parallel, strict=True)],
         ),
         _readouts(sweep, heads, gaps, unit),
         [_alt(sweep, position, head) for position, head in enumerate(heads)],
+        labels=RowLabels(labels),
     )
-
-
-def _bar(name: str, role: str, rows: Sequence[str], values: Floats) -> dict[str, Any]:
-    return {
-        "type": "bar",
-        "name": name,
-        "orientation": "h",
-        "y": list(rows),
-        "x": values,
-        "hovertemplate": "%{x:,.3r} s<extra>" + name + "</extra>",
-        "meta": {"role": role},
-    }
 
 
 def _label(sweep: AxisSweep, row: str, position: int, seconds: float, unit: str) -> str:
@@ -176,20 +149,17 @@ def scaling_figure(scaling: Scaling) -> LiveFigure:
     """MFU over GPUs, once with the batch kept and once with the batch growing; the scenario's own place is marked."""
     curves = {"strong: the batch stays": scaling.strong, "weak: the batch grows": scaling.weak}
     traces: list[dict[str, Any]] = []
-    for (name, curve), role, side in zip(curves.items(), ("communication", "accent"), ("bottom", "top"), strict=True):
-        last = len(curve.num_gpus) - 1
+    for (name, curve), role in zip(curves.items(), ("communication", "accent"), strict=True):
         traces.append(
             {
                 "type": "scatter",
-                "mode": "lines+markers+text",
+                "mode": "lines+markers",
                 "name": name,
                 "x": list(curve.num_gpus),
                 "y": _percent(curve.mfu),
-                "text": [name if index == last else "" for index in range(last + 1)],
-                "textposition": f"{side} left" if curve.num_gpus[-1] * 8 > max(_ends(scaling)) else f"{side} right",
+                "line": {"dash": "8px,4px" if role == "communication" else "solid"},
                 "marker": {"size": 8, "symbol": ["circle" if fits else "circle-open" for fits in curve.fits]},
                 "hovertemplate": "%{x:,} GPUs: MFU %{y:.1f}%<extra>" + name + "</extra>",
-                "showlegend": False,
                 "cliponaxis": False,
                 "meta": {"role": role},
             }

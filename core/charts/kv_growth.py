@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from core.batch import ContextSweep, Headline
-from core.charts.batch_parts import Floats, columns, count_against, dot, joined, line, requests
-from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
+from core.charts.batch_parts import Floats, columns, count_against, joined, line, requests
+from core.charts.live import LiveFigure, LiveSlider, Readout
+from core.charts.over_picture import Dots, Limit
 from core.display import BYTE_UNITS, show_bytes, show_difference
 
 
@@ -38,13 +39,8 @@ def by_context(sweep: ContextSweep, *, unit: str, baseline: Headline | None) -> 
         reserved = below + flat(sweep.uniform_kv_bytes)
         traces.append(line("if every layer reserves", "muted", tokens, reserved, dash="4px,4px"))
     total = flat(memory.total_bytes)
-    traces.append(dot(tokens[0], total[0]))
     budget = float(memory.budget_bytes) / scale
     top = max(min(1.6 * budget, 1.1 * float(total[-1])), 1.15 * budget, 1.15 * float(below.max()))
-    tables = (
-        TraceTable(len(traces) - 1, "x", np.array(tokens, dtype=np.float64)[:, None]),
-        TraceTable(len(traces) - 1, "y", np.minimum(total, top)[:, None]),
-    )
     layout = {
         "height": 340,
         "margin": {"l": 64, "r": 16, "t": 28, "b": 44},
@@ -55,25 +51,14 @@ def by_context(sweep: ContextSweep, *, unit: str, baseline: Headline | None) -> 
             "fixedrange": True,
         },
         "yaxis": {"range": [0, top], "title": {"text": f"{unit} on each GPU"}, "nticks": 5, "fixedrange": True},
-        "shapes": [{"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": budget, "y1": budget}],
-        "annotations": [
-            {
-                "x": 0,
-                "xref": "paper",
-                "xanchor": "left",
-                "y": budget,
-                "yanchor": "bottom",
-                "text": f"the engine may use {show_bytes(float(memory.budget_bytes), unit)}",
-                "showarrow": False,
-            }
-        ],
     }
     return LiveFigure(
         {"data": traces, "layout": layout},
-        tables,
-        LiveSlider("Context", [f"{n:,} tokens" for n in tokens]),
-        _context_readouts(sweep, unit, baseline),
-        [_context_alt(sweep, index, unit) for index in range(len(tokens))],
+        slider=LiveSlider("Context", [f"{n:,} tokens" for n in tokens]),
+        readouts=_context_readouts(sweep, unit, baseline),
+        alt=[_context_alt(sweep, index, unit) for index in range(len(tokens))],
+        limits=(Limit(budget, f"the engine may use {show_bytes(float(memory.budget_bytes), unit)}", axis="y"),),
+        dots=Dots(np.array(tokens, dtype=np.float64)[:, None], np.minimum(total, top)[:, None], ["limit"]),
     )
 
 

@@ -13,9 +13,9 @@ and picks row ``i`` while the hand moves; nothing is computed there. A trace nam
         limits=(Limit(85.5, "85.5 GB of HBM"),),
     )
 
-Plotly draws every trace, shape and annotation again at each position. So stacked bars are one trace, whose points name
-their part (``{"roles": [...], "parts": [...]}``), and ``Limit``, ``RowLabels`` and ``PointLabels`` are words and lines
-that the browser lays over the picture.
+Plotly draws every trace again at each position. So stacked bars are one trace, whose points name their part
+(``{"roles": [...], "parts": [...]}``); and lines, words and dots that need no Plotly lie over the picture
+(:mod:`core.charts.over_picture`). A figure without tables is drawn once.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.charts.over_picture import Dots, Limit, PointLabels, RowLabels, check_rows
 from core.charts.theme import ROLES
 
 DEFAULT_HEIGHT: Final = 320  # pixels; a figure's own layout.height wins
-SIDES: Final = ("top left", "top right", "bottom left", "bottom right")
 _ATTRIBUTE: Final = re.compile(r"[a-z]\w*(\.[a-z]\w*)*")
 
 
@@ -51,9 +51,9 @@ class TraceTable:
     trace: int
     """Index of the trace in the figure."""
     attribute: str
-    """``x``, ``y``, ``text``, or a path such as ``marker.size``."""
-    values: NDArray[Any] | Sequence[Sequence[float]] | Sequence[Sequence[str]]
-    """(positions, points). Numbers travel as float32; strings as they are."""
+    """``x``, ``y``, or a path such as ``marker.size``."""
+    values: NDArray[Any] | Sequence[Sequence[float]]
+    """(positions, points), numbers. They travel as float32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,44 +81,6 @@ class Readout:
     """The number that binds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """A dashed line across the picture, with its name at its end. It stands still while the slider moves."""
-
-    at: float
-    """Where it crosses its axis, in the axis's own unit."""
-    name: str
-    """What it is, with its value: ``85.5 GB of HBM``."""
-    axis: Literal["x", "y"] = "x"
-    """The axis it crosses: a line across x stands upright."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RowLabels:
-    """Words at the right of each row of a chart whose y axis carries names; the margin there grows to hold them."""
-
-    texts: Sequence[Sequence[str]]
-    """(positions, rows), rows in the order of the axis."""
-    cut: NDArray[np.bool_] | None = None
-    """(positions, rows): whether the bar goes on past the end of the axis. It gets a break mark there."""
-    bold: int | None = None
-    """The row that is chosen, or that binds."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PointLabels:
-    """Words beside points that move with the slider; each array is (positions, labels). An empty text is not shown."""
-
-    texts: Sequence[Sequence[str]]
-    x: NDArray[np.float64]
-    """Where the point stands, in the axes' own units."""
-    y: NDArray[np.float64]
-    sides: Sequence[Sequence[str]]
-    """Which side of the point: one of ``SIDES``."""
-    away: NDArray[np.float64]
-    """How far from the point, so as to be clear of its marker. [pixels]"""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class LiveFigure:
     """Everything the live chart draws. Checked when made, so a wrong shape names itself on the server."""
@@ -132,6 +94,7 @@ class LiveFigure:
     limits: tuple[Limit, ...] = ()
     labels: RowLabels | None = None
     point_labels: PointLabels | None = None
+    dots: Dots | None = None
 
     @property
     def count(self) -> int:
@@ -146,18 +109,16 @@ class LiveFigure:
                 raise ValueError(
                     f"slider {self.slider.label!r}: index {self.slider.index} is outside its {self.count} positions"
                 )
-        _check_rows("alt", self.alt, self.count)
+        check_rows("alt", self.alt, self.count)
         for readout in self.readouts:
-            _check_rows(f"readout {readout.label!r}: values", readout.values, self.count)
+            check_rows(f"readout {readout.label!r}: values", readout.values, self.count)
             if readout.notes is not None:
-                _check_rows(f"readout {readout.label!r}: notes", readout.notes, self.count)
+                check_rows(f"readout {readout.label!r}: notes", readout.notes, self.count)
         for limit in self.limits:
-            if not np.isfinite(limit.at):
-                raise ValueError(f"limit {limit.name!r} stands at {limit.at}, which is not finite")
-        if self.labels is not None:
-            _check_labels(self.labels, self.count)
-        if self.point_labels is not None:
-            _check_point_labels(self.point_labels, self.count)
+            limit.check()
+        for laid in (self.labels, self.point_labels, self.dots):
+            if laid is not None:
+                laid.check(self.count)
 
     def payload(self) -> dict[str, Any]:
         """What the browser needs, as JSON values; number tables are base64 float32, row by row."""
@@ -181,57 +142,11 @@ class LiveFigure:
                 for readout in self.readouts
             ],
             "alt": list(self.alt),
-            "limits": [{"at": float(limit.at), "name": limit.name, "axis": limit.axis} for limit in self.limits],
-            "labels": self.labels
-            and {
-                "texts": [list(row) for row in self.labels.texts],
-                "cut": None if self.labels.cut is None else np.asarray(self.labels.cut, dtype=int).tolist(),
-                "bold": self.labels.bold,
-            },
-            "points": self.point_labels
-            and {
-                "texts": [list(row) for row in self.point_labels.texts],
-                "x": _four_digits(self.point_labels.x),
-                "y": _four_digits(self.point_labels.y),
-                "sides": [list(row) for row in self.point_labels.sides],
-                "away": np.round(self.point_labels.away).astype(int).tolist(),
-            },
+            "limits": [limit.payload() for limit in self.limits],
+            "labels": self.labels and self.labels.payload(),
+            "points": self.point_labels and self.point_labels.payload(),
+            "dots": self.dots and self.dots.payload(),
         }
-
-
-def _check_labels(labels: RowLabels, count: int) -> None:
-    if len(labels.texts) != count:
-        raise ValueError(f"row labels have {len(labels.texts)} rows for {count} slider positions")
-    rows = len(labels.texts[0])
-    for row in labels.texts:
-        _check_rows("row labels at a position", row, rows, of="rows of the picture")
-    if labels.cut is not None and np.shape(labels.cut) != (count, rows):
-        raise ValueError(f"row labels: cut has shape {np.shape(labels.cut)}, not {(count, rows)} as the texts")
-    if labels.bold is not None and not 0 <= labels.bold < rows:
-        raise ValueError(f"row labels: bold is {labels.bold}, outside the {rows} rows")
-
-
-def _check_point_labels(labels: PointLabels, count: int) -> None:
-    shape = (count, len(labels.texts[0]) if labels.texts else 0)
-    for name in ("texts", "x", "y", "sides", "away"):
-        if np.shape(getattr(labels, name)) != shape:
-            raise ValueError(f"point labels: {name} has shape {np.shape(getattr(labels, name))}, not {shape}")
-    for side in {side for row in labels.sides for side in row} - set(SIDES):
-        raise ValueError(f"point labels: the side {side!r} is not known; choose one of {list(SIDES)}")
-    if not all(np.isfinite(values).all() for values in (labels.x, labels.y, labels.away)):
-        raise ValueError("point labels stand at a point that is not finite")
-
-
-def _four_digits(values: NDArray[np.float64]) -> list[list[float]]:
-    """Enough for a place on the screen."""
-    return [[float(f"{value:.4g}") for value in row] for row in np.asarray(values).tolist()]
-
-
-def _check_rows(what: str, rows: Sequence[str], count: int, of: str = "slider positions") -> None:
-    if isinstance(rows, str) or not all(isinstance(row, str) for row in rows):
-        raise ValueError(f"{what} must be a sequence of strings, one for each of the {of}")
-    if len(rows) != count:
-        raise ValueError(f"{what} has {len(rows)} rows for {count} {of}")
 
 
 def _plain_figure(figure: PlotlyFigure | Mapping[str, Any]) -> dict[str, Any]:
@@ -293,12 +208,8 @@ def _table_payload(table: TraceTable, traces: list[dict[str, Any]], count: int) 
         raise ValueError(f"{where} has {rows} rows for {count} slider positions")
     _check_points(table, traces[table.trace], points, where)
     head = {"trace": table.trace, "path": table.attribute.split("."), "points": points}
-    if values.dtype.kind in "UO":
-        if not all(isinstance(cell, str) for row in values.tolist() for cell in row):
-            raise ValueError(f"{where} mixes text and numbers")
-        return {**head, "text": values.tolist()}
     if values.dtype.kind not in "biuf":
-        raise ValueError(f"{where} holds {values.dtype}, neither numbers nor text")
+        raise ValueError(f"{where} holds {values.dtype}, not numbers")
     with np.errstate(over="ignore"):  # reported just below
         numbers = np.ascontiguousarray(values, dtype="<f4")
     if not np.isfinite(numbers).all():

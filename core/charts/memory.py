@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.charts.live import Limit, LiveFigure, LiveSlider, Readout, RowLabels, TraceTable
+from core.charts.live import LiveFigure, LiveSlider, Readout
+from core.charts.over_picture import Limit, RowLabels
+from core.charts.stacked import stacked, stacked_layout
 from core.display import BYTE_UNITS, show_bytes
 
 Floats = NDArray[np.float64]
@@ -48,39 +50,18 @@ def stacked_bars(
     """
     scale = BYTE_UNITS[unit]
     end = max(end_bytes or 0.0, 1.5 * hbm_bytes) / scale
-    whole = np.stack(list(parts.values()), axis=-2) / scale  # (positions, parts, rows)
-    edges = np.minimum(np.cumsum(whole, axis=-2), end)
-    starts = np.concatenate([np.zeros_like(edges[:, :1]), edges[:, :-1]], axis=-2)
+    names = [f"<b>{row}</b>" if index == bold else row for index, row in enumerate(rows)]
+    shown = {name: values / scale for name, values in parts.items()}
+    trace, tables = stacked(shown, PART_ROLES, names, end=end, hover="%{customdata:,.3r} " + unit)
+    height = 110 + (46 if len(rows) <= 8 else 24) * len(rows)
     totals = np.sum(list(parts.values()), axis=0)
-    tables = {"base": starts, "x": edges - starts, "customdata": whole}  # whole: also of a part beyond the axis
-    frames = {name: values.reshape(len(values), -1) for name, values in tables.items()}
-    trace = {
-        "type": "bar",
-        "orientation": "h",
-        "y": [f"<b>{row}</b>" if index == bold else row for index, row in enumerate(rows)] * len(parts),
-        **{name: values[0] for name, values in frames.items()},
-        "hovertemplate": "%{hovertext}: %{customdata:,.3r} " + unit + "<extra></extra>",
-        "meta": {
-            "parts": [name for name in parts for _ in rows],
-            "roles": [PART_ROLES[name] for name in parts for _ in rows],
-        },
-    }
-    layout = {
-        "barmode": "overlay",
-        "bargap": 0.35,
-        "barcornerradius": 0,  # each part would be rounded
-        "height": 110 + (46 if len(rows) <= 8 else 24) * len(rows),
-        "margin": {"t": 30, "b": 44},
-        "xaxis": {"range": [0, end], "title": {"text": f"{unit} per GPU"}, "fixedrange": True},
-        "yaxis": {"autorange": "reversed", "fixedrange": True},
-    }
     line = Limit(hbm_bytes / scale, f"{show_bytes(hbm_bytes, unit)} of memory")
     texts = [[_total(float(total), hbm_bytes, unit) for total in row] for row in totals]
     labels = RowLabels(texts, cut=totals / scale > end, bold=bold)
     alt = [_alt(rows, row, hbm_bytes, unit, slider.positions[i] if slider else "") for i, row in enumerate(totals)]
     return LiveFigure(
-        {"data": [trace], "layout": layout},
-        tuple(TraceTable(0, name, values) for name, values in frames.items()),
+        {"data": [trace], "layout": stacked_layout(f"{unit} per GPU", end=end, height=height)},
+        tables,
         slider,
         readouts,
         alt,

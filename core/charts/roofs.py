@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.charts.live import Limit
+from core.charts.over_picture import Limit
 from core.display import digits, show_rate
 from core.under_roof import Placed, Roof
 from core.units import TFLOP

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+import numpy as np
+
 from core.batch_token import SpeculationSweep
-from core.charts.batch_parts import dot, line, requests, requests_axis
+from core.charts.batch_parts import line, requests, requests_axis
 from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
+from core.charts.over_picture import Dots, Limit
 from core.display import digits
 
 
@@ -15,34 +18,18 @@ def by_draft(sweep: SpeculationSweep, *, batch: int) -> LiveFigure:
     """Speed-up of speculative decoding over the batch; the slider is the draft's length."""
     batches, own = list(sweep.batch), sweep.batch.index(batch)
     top = max(1.1 * float(sweep.speedup.max()), 1.5)
-    traces = [
-        line("speed-up at the floor", "accent", batches, sweep.speedup[0]),
-        dot(batch, sweep.speedup[0, own]),
-    ]
-    tables = (TraceTable(0, "y", sweep.speedup), TraceTable(1, "y", sweep.speedup[:, own][:, None]))
+    traces = [line("speed-up at the floor", "accent", batches, sweep.speedup[0])]
     layout = {
         "height": 300,
         "margin": {"l": 56, "r": 16, "t": 24, "b": 44},
         "xaxis": requests_axis(batches),
         "yaxis": {"range": [0, top], "title": {"text": "x plain decoding"}, "fixedrange": True},
-        "shapes": [{"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": 1, "y1": 1}],
-        "annotations": [
-            {
-                "x": 0,
-                "xref": "paper",
-                "xanchor": "left",
-                "y": 1,
-                "yanchor": "top",
-                "text": "below this line it loses",
-                "showarrow": False,
-            }
-        ],
     }
     alone, here, most = sweep.speedup[:, 0], sweep.speedup[:, own], sweep.speedup[:, -1]
     texts = [f"{draft} token" + ("s" if draft > 1 else "") for draft in sweep.draft_tokens]
     return LiveFigure(
         {"data": traces, "layout": layout},
-        tables,
+        (TraceTable(0, "y", sweep.speedup),),
         LiveSlider("Draft", texts, index=min(3, len(texts) - 1)),
         (
             Readout(f"speed-up at {requests(batch)}", [f"{digits(float(v))} x" for v in here], emphasis=True),
@@ -58,4 +45,6 @@ def by_draft(sweep: SpeculationSweep, *, batch: int) -> LiveFigure:
             f" {digits(float(c))} x for {batches[-1]:,}."
             for text, a, b, c in zip(texts, alone, here, most, strict=True)
         ],
+        limits=(Limit(1.0, "plain decoding: below, it loses", axis="y"),),
+        dots=Dots(np.full((len(texts), 1), float(batch)), here[:, None], ["limit"]),
     )

@@ -103,9 +103,17 @@ def test_pinned_numbers_stand_beside_the_new_ones():
 def test_marks_move_along_their_lines():
     figure = length_figure(START.training)
     sweep = over_seq_len(START.training)
-    (moved,) = [table for table in figure.frames if table.attribute == "y"]
-    assert np.array_equal(moved.values[:, 0], sweep.both("unfused").moved_bytes)
-    assert np.array_equal(moved.values[:, 2], sweep.both("tiled").least_bytes)
+    assert not figure.frames
+    assert np.array_equal(figure.dots.y[:, 0], sweep.both("unfused").moved_bytes)
+    assert np.array_equal(figure.dots.y[:, 2], sweep.both("tiled").least_bytes)
+
+
+def test_what_a_gpu_has_is_a_line_where_bytes_are_held():
+    (held,) = length_figure(START.training, view=MEMORY).limits
+    assert (held.at, held.axis, held.name) == (START.accelerator.hbm_bytes, "y", "85.5 GB of H100 SXM")
+    assert not length_figure(START.training).limits
+    (block,) = tile_figure(START.training).limits
+    assert (block.at, block.axis, block.name) == (227, "x", "227 KiB: a block")
 
 
 def test_tiles_say_whether_they_fit():

@@ -9,9 +9,8 @@ from core.batch import headline_of, over_batch
 from core.charts.batch import batch_table, by_batch
 from core.display import digits, show_bytes, show_seconds
 from core.hardware import load_accelerators
-from core.model_spec import load_models
 from core.presets import load_presets
-from core.scenario import build, changed, with_model
+from core.scenario import build, changed
 from core.scenario_link import default_scenario
 
 START = default_scenario()
@@ -61,16 +60,12 @@ def test_the_start_scenario_in_words():
 
 
 def test_cap_and_bend_are_named_lines():
-    layout = payload(PRESETS["gpt3-175b-serving"])["figure"]["layout"]
-    assert [note["text"] for note in layout["annotations"]] == ["memory holds 27", "matrices bend at 153"]
-    assert [shape["x0"] for shape in layout["shapes"]] == [27, pytest.approx(153.1, abs=0.1)]
-    assert [note["xanchor"] for note in layout["annotations"]] == ["right", "left"]
-    # DeepSeek-V3 on 32: the bend lies near the end, so its name turns back.
-    far = payload(changed(with_model(START, load_models()["deepseek-ai/DeepSeek-V3"])[0], serving_tensor_parallel=32))
-    assert [note["xanchor"] for note in far["figure"]["layout"]["annotations"]] == ["right", "right"]
-    assert [note["yanchor"] for note in far["figure"]["layout"]["annotations"]] == ["bottom", "bottom"]
-    none = payload(PRESETS["megatron-1t-3072"])["figure"]["layout"]
-    assert [note["text"] for note in none["annotations"]] == ["matrices bend at 153"]
+    cap, bend = payload(PRESETS["gpt3-175b-serving"])["limits"]
+    assert (cap["name"], cap["at"], cap["role"]) == ("memory holds 27", 27, "limit")
+    assert (bend["name"], bend["at"], bend["role"]) == ("matrices bend at 153", pytest.approx(153.1, abs=0.1), "muted")
+    assert {cap["axis"], bend["axis"]} == {"x"}
+    outside = payload(PRESETS["megatron-1t-3072"])["limits"]  # holds no request
+    assert [limit["name"] for limit in outside] == ["matrices bend at 153"]
 
 
 def test_without_a_peak_only_memorys_side_is_drawn():
@@ -88,12 +83,13 @@ def test_labels_on_the_axis_say_what_a_token_takes():
     assert axis["ticktext"] == [f"{name}<br>{time} a token" for name, time in zip(names, takes, strict=True)]
 
 
-def test_the_dot_follows_the_slider():
+def test_the_dot_stands_on_the_estimate_and_plotly_draws_once():
     drawn, sweep = payload(START), over_batch(START)
-    dots = [index for index, trace in enumerate(drawn["figure"]["data"]) if trace["mode"] == "markers"]
-    assert [table["trace"] for table in drawn["tables"]] == dots * 2
-    assert {tuple(table["path"]) for table in drawn["tables"]} == {("x",), ("y",)}
-    assert drawn["frames"] == len(sweep.batch)
+    assert drawn["tables"] == []
+    at = own(START)
+    assert drawn["dots"]["x"][at] == [32]
+    assert drawn["dots"]["y"][at] == [pytest.approx(headline_of(START).tokens_per_s, rel=1e-3)]
+    assert len(drawn["dots"]["x"]) == drawn["frames"] == len(sweep.batch)
 
 
 def test_pinned_numbers_stand_beside_the_new_ones():

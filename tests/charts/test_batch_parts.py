@@ -5,7 +5,6 @@ import numpy as np
 from core.charts.batch_parts import (
     columns,
     count_against,
-    dot,
     joined,
     line,
     log_axis,
@@ -15,10 +14,9 @@ from core.charts.batch_parts import (
 )
 
 
-def test_lines_carry_their_role_and_dots_their_place():
+def test_lines_carry_their_role():
     drawn = line("cache", "kv", (1, 2), np.array([3.0, 4.0]), dash="4px")
     assert (drawn["meta"], drawn["line"]) == ({"role": "kv"}, {"width": 2.5, "dash": "4px"})
-    assert dot(3, np.float64(2.0))["y"] == [2.0]
 
 
 def test_axes_end_a_little_beyond_their_values():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.charts.byte_lines import axis, byte_axis, level, log_figure, reach, word
+from core.charts.byte_lines import axis, byte_axis, level, log_figure, reach
 
 
 def test_ticks_stand_in_the_readers_family_of_units():
@@ -30,16 +30,15 @@ def test_a_logarithmic_range_is_in_powers_of_ten():
 
 def test_marks_follow_the_line_they_belong_to():
     x, y = np.array([1.0, 2.0]), np.array([10.0, 40.0])
-    figure, tables = log_figure(x, [("a", "accent", y)], "GB")
-    assert [table.attribute for table in tables] == ["x", "y"]
-    assert np.array_equal(tables[1].values[:, 0], y)
-    assert figure["data"][tables[1].trace]["mode"] == "markers"
+    figure, dots = log_figure(x, [("a", "accent", y)], "GB")
+    assert np.array_equal(dots.x[:, 0], x)
+    assert np.array_equal(dots.y[:, 0], y)
+    assert [trace["name"] for trace in figure["data"]] == ["a"]
 
 
 def test_a_level_with_a_name_stands_in_the_key():
-    assert level(np.array([1.0, 2.0]), 5.0, "unfused", "activations")["showlegend"]
-    assert not level(np.array([1.0, 2.0]), 5.0)["showlegend"]
-    assert word(1.0, 2.0, "here", "top right")["text"] == ["here"]
+    drawn = level(np.array([1.0, 2.0, 3.0]), 5.0, "unfused", "activations")
+    assert (drawn["name"], drawn["x"], drawn["y"]) == ("unfused", [1, 3], [5, 5])
 
 
 def test_an_axis_leaves_room():

@@ -58,13 +58,23 @@ def test_readouts_and_sentence_agree_with_the_headline(scenario):
 
 def test_bytes_stand_beside_the_bars():
     payload, at = figure(SPLIT).payload(), own_place(SPLIT)
-    labels = next(table["text"] for table in payload["tables"] if "text" in table)[at]
+    labels = payload["labels"]["texts"][at]
     sweep = over_gpus(SPLIT)
-    assert payload["figure"]["data"][0]["y"] == ["work", "tensor", "pipeline", "data", "bubble"]
+    assert payload["figure"]["data"][0]["y"][:5] == ["work", "tensor", "pipeline", "data", "bubble"]
     assert labels[1:4] == [show_bytes(float(sweep.sent_bytes[axis][at])) for axis in sweep.axes]
     assert labels[4] == show_seconds(float(sweep.bubble_s[at]))
-    alone = next(table["text"] for table in figure(START).payload()["tables"] if "text" in table)[0]
-    assert alone[1] == "nothing"
+    assert figure(START).payload()["labels"]["texts"][0][1] == "nothing"
+
+
+def test_bars_are_the_times_of_the_sweep():
+    drawn, at, sweep = figure(SPLIT), own_place(SPLIT), over_gpus(SPLIT)
+    (trace,) = drawn.figure["data"]
+    (whole,) = [table.values[at] for table in drawn.frames if table.attribute == "customdata"]
+    shown = dict(zip(zip(trace["meta"]["parts"], trace["y"], strict=True), whole, strict=True))
+    for axis in sweep.axes:
+        assert shown["exposed", axis] == sweep.exposed_s[axis][at]
+        assert shown["hidden behind work", axis] == sweep.hidden_s[axis][at]
+    assert shown["bubble: a stage waits", "bubble"] == sweep.bubble_s[at]
 
 
 def test_pinned_numbers_stand_beside_the_new_ones():
@@ -84,6 +94,7 @@ def test_the_scaling_curve_marks_what_does_not_fit_and_where_we_are():
     assert strong["marker"]["symbol"][0] == "circle-open"
     assert strong["marker"]["symbol"][-1] == "circle"
     assert own["x"] == [64]
+    assert (strong["name"], weak["name"]) == ("strong: the batch stays", "weak: the batch grows")
     assert own["y"] == pytest.approx([100 * headline_of(START).mfu])
     assert "open marks" in payload["figure"]["layout"]["xaxis"]["title"]["text"]
     assert payload["alt"][0].startswith("Strong: the batch stays, MFU goes from")

@@ -44,8 +44,22 @@ def test_the_start_scenario_in_words():
     assert (fits["values"][at], fits["notes"][at]) == ("351", "all 32 run at once")
     assert room["notes"] is None
     names = [trace.get("name") for trace in drawn["figure"]["data"]]
-    assert names == ["weights", "activations and logits", "KV cache", None]
-    assert drawn["figure"]["layout"]["annotations"][0]["text"] == "the engine may use 77.0 GB"
+    assert names == ["weights", "activations and logits", "KV cache"]
+    (limit,) = drawn["limits"]
+    assert (limit["name"], limit["axis"], limit["at"]) == (
+        "the engine may use 77.0 GB",
+        "y",
+        pytest.approx(77.0, abs=0.05),
+    )
+
+
+def test_the_dot_stands_on_the_total_and_plotly_draws_once():
+    drawn = payload(START)
+    at = drawn["slider"]["positions"].index("4,096 tokens")
+    assert drawn["tables"] == []
+    assert drawn["dots"]["x"][at] == [4096]
+    stacked = sum(trace["y"][at] for trace in drawn["figure"]["data"] if "stackgroup" in trace)
+    assert drawn["dots"]["y"][at] == [pytest.approx(stacked, rel=1e-3)]
 
 
 def test_beyond_the_memory_some_wait():

@@ -7,16 +7,8 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from core.charts.live import (
-    DEFAULT_HEIGHT,
-    Limit,
-    LiveFigure,
-    LiveSlider,
-    PointLabels,
-    Readout,
-    RowLabels,
-    TraceTable,
-)
+from core.charts.live import DEFAULT_HEIGHT, LiveFigure, LiveSlider, Readout, TraceTable
+from core.charts.over_picture import Dots, Limit, RowLabels
 
 POSITIONS = ["1 GPU", "2 GPUs", "4 GPUs"]
 SLIDER = LiveSlider("GPUs", POSITIONS, index=1)
@@ -39,10 +31,8 @@ def test_a_table_travels_as_float32_rows():
     assert (table["trace"], table["path"]) == (0, ["x"])
 
 
-def test_text_travels_as_text_and_a_nested_attribute_as_a_path():
-    words = [["8", "6"], ["4", "3"], ["2", "1.5"]]
-    text, size = live(None, TraceTable(0, "text", words), TraceTable(0, "marker.size", TABLE)).payload()["tables"]
-    assert text["text"] == words
+def test_a_nested_attribute_travels_as_a_path():
+    (size,) = live(None, TraceTable(0, "marker.size", TABLE)).payload()["tables"]
     assert size["path"] == ["marker", "size"]
 
 
@@ -67,38 +57,18 @@ def test_a_plain_dict_is_a_figure_too():
     assert payload["figure"] == {"data": [{"type": "bar", "x": [1, 2]}], "layout": {}}
 
 
-def test_limits_and_row_labels_travel_beside_the_figure():
-    cut = np.array([[True, False], [False, False], [False, False]])
-    labels = RowLabels([["8 GB", "6 GB"], ["4 GB", "3 GB"], ["2 GB", "2 GB"]], cut=cut, bold=1)
-    payload = live(limits=(Limit(5, "5 GB of memory"), Limit(2.5, "peak", axis="y")), labels=labels).payload()
-    assert payload["limits"] == [
-        {"at": 5.0, "name": "5 GB of memory", "axis": "x"},
-        {"at": 2.5, "name": "peak", "axis": "y"},
-    ]
-    assert payload["labels"] == {"texts": labels.texts, "cut": [[1, 0], [0, 0], [0, 0]], "bold": 1}
+def test_what_lies_over_the_picture_travels_beside_it():
+    over = {
+        "limits": (Limit(5, "5 GB of memory"),),
+        "labels": RowLabels([["8 GB", "6 GB"], ["4 GB", "3 GB"], ["2 GB", "2 GB"]]),
+        "dots": Dots(TABLE, TABLE, ["kv", "limit"]),
+    }
+    payload = live(**over).payload()
+    assert payload["limits"] == [over["limits"][0].payload()]
+    assert (payload["labels"], payload["dots"]) == (over["labels"].payload(), over["dots"].payload())
     json.dumps(payload, allow_nan=False)
     bare = live().payload()
-    assert (bare["limits"], bare["labels"]) == ([], None)
-
-
-def beside(**more):
-    """Two labels at each of three positions."""
-    given = {
-        "texts": [["a", ""], ["a", "b"], ["a", "b"]],
-        "x": TABLE,
-        "y": TABLE,
-        "sides": [["top left", "bottom right"]] * 3,
-        "away": np.full((3, 2), 4.4),
-    }
-    return PointLabels(**given | more)
-
-
-def test_words_beside_points_travel_with_their_places():
-    points = live(point_labels=beside(x=TABLE / 3)).payload()["points"]
-    assert points["texts"] == [["a", ""], ["a", "b"], ["a", "b"]]
-    assert points["x"][0] == [2.667, 2.0]
-    assert points["away"] == [[4, 4]] * 3
-    assert live().payload()["points"] is None
+    assert (bare["limits"], bare["labels"], bare["points"], bare["dots"]) == ([], None, None, None)
 
 
 def test_the_signature_follows_the_tables_and_nothing_else():
@@ -140,8 +110,8 @@ def test_the_figure_itself_holds_no_number_that_is_not_finite(bad):
         (TraceTable(0, "x", TABLE[0]), r"shape \(2,\) is not \(positions, points\)"),
         (TraceTable(0, "x", [[1.0], [1.0, 2.0], [1.0]]), "rows have different lengths"),
         (TraceTable(0, "x", TABLE[:, :1]), "has 1 points, but 'y' of that trace has 2"),
-        (TraceTable(0, "x", [[None, 1], [1, 1], [1, 1]]), "mixes text and numbers"),
-        (TraceTable(0, "x", TABLE.astype(complex)), "neither numbers nor text"),
+        (TraceTable(0, "x", [[None, 1], [1, 1], [1, 1]]), "holds object, not numbers"),
+        (TraceTable(0, "x", TABLE.astype(complex)), "holds complex128, not numbers"),
         (TraceTable(0, "__proto__", TABLE), "not an attribute path"),
         (TraceTable(0, "marker.", TABLE), "not an attribute path"),
     ],
@@ -163,14 +133,7 @@ def test_a_table_that_does_not_fit_is_named(table, words):
         ({"slider": LiveSlider("GPUs", [])}, "has no positions"),
         ({"limits": (Limit(np.inf, "peak"),)}, "limit 'peak' stands at inf"),
         ({"labels": RowLabels([["a", "b"]])}, "row labels have 1 rows for 3 slider positions"),
-        ({"labels": RowLabels([["a", "b"], ["a"], ["a", "b"]])}, "row labels at a position has 1 rows for 2 rows of"),
-        ({"labels": RowLabels(["ab", "ab", "ab"])}, "row labels at a position must be a sequence of strings"),
-        ({"labels": RowLabels([["a"]] * 3, cut=np.zeros((3, 2), bool))}, r"cut has shape \(3, 2\), not \(3, 1\)"),
-        ({"labels": RowLabels([["a"]] * 3, bold=1)}, "bold is 1, outside the 1 rows"),
-        ({"point_labels": beside(texts=[["a"]] * 3)}, r"point labels: x has shape \(3, 2\), not \(3, 1\)"),
-        ({"point_labels": beside(texts=[["a", "b"]] * 2)}, r"texts has shape \(2, 2\), not \(3, 2\)"),
-        ({"point_labels": beside(sides=[["top left", "above"]] * 3)}, "the side 'above' is not known"),
-        ({"point_labels": beside(x=TABLE * np.nan)}, "stand at a point that is not finite"),
+        ({"dots": Dots(TABLE[:2], TABLE[:2], ["kv", "kv"])}, r"dots: x has shape \(2, 2\), not \(3, 2\)"),
     ],
 )
 def test_words_that_do_not_fit_the_slider_are_named(more, words):

@@ -90,7 +90,7 @@ def test_the_sentence_in_place_of_the_picture_has_the_same_numbers():
 
 def test_binary_units_scale_bars_line_and_labels_alike():
     figure = stacked_bars(PARTS, ROWS, 80 * 2**30, unit="GiB", slider=SLIDER).payload()
-    assert figure["limits"] == [{"at": 80, "name": "80.0 GiB of memory", "axis": "x"}]
+    assert figure["limits"] == [{"at": 80, "name": "80.0 GiB of memory", "axis": "x", "role": "limit"}]
     assert figure["figure"]["layout"]["xaxis"]["title"]["text"] == "GiB per GPU"
     assert figure["labels"]["texts"][0][0] == "24.2 GiB"
 

@@ -30,3 +30,12 @@ def test_the_start_scenario_in_words():
     assert tokens["values"][at] == "3.36"
     assert most["label"] == "at 4,096 requests"
     assert drawn["alt"][at].startswith("Draft of 4 tokens: 2.80 x for one request, 2.80 x for 32, ")
+
+
+def test_the_dot_stands_on_the_line_at_the_scenarios_batch():
+    sweep = over_draft(START, 0.8, 0.05)
+    drawn = by_draft(sweep, batch=32).payload()
+    own = sweep.batch.index(32)
+    assert [row[0] for row in drawn["dots"]["y"]] == pytest.approx(sweep.speedup[:, own], rel=1e-3)
+    assert {row[0] for row in drawn["dots"]["x"]} == {32}
+    assert [(limit["at"], limit["axis"]) for limit in drawn["limits"]] == [(1, "y")]

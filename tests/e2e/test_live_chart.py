@@ -425,3 +425,35 @@ def test_a_limit_follows_the_axis_when_it_is_zoomed(demo):
     at = "plot => { const axis = plot._fullLayout.yaxis; return axis._offset + axis.d2p(80); }"
     top = page.locator(".live-figure").bounding_box()["y"]
     assert line.bounding_box()["y"] + 1 - top == pytest.approx(page.locator(".js-plotly-plot").evaluate(at), abs=1)
+
+
+def test_a_dot_follows_the_hand_while_the_picture_stands(demo):
+    page = demo("/dots", color_scheme="light")
+    plot, dot = page.locator(".js-plotly-plot"), page.locator(".live-mark")
+    plot.evaluate("plot => { window.drawn = 0; plot.on('plotly_afterplot', () => window.drawn++); }")
+    drag(page, 49, release=False)
+    expect(page.locator(".live-point-label")).to_have_text("2,500")
+    at = "plot => ['x', 'y'].map((name, k) => { const axis = plot._fullLayout[name + 'axis'];"
+    there = plot.evaluate(f"{at} return axis._offset + axis.d2p([50, 2500][k]); }})")
+    box, figure = dot.bounding_box(), page.locator(".live-figure").bounding_box()
+    middle = box["x"] + box["width"] / 2 - figure["x"], box["y"] + box["height"] / 2 - figure["y"]
+    assert middle == pytest.approx(there, abs=1)
+    page.mouse.up()
+    expect(page.get_by_text("committed 49")).to_be_visible()
+    assert page.evaluate("window.drawn") == 0
+    colour = "() => getComputedStyle(document.querySelector('.live-mark')).backgroundColor"
+    before = page.evaluate(colour)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"({colour})() !== '{before}'")
+    expect_same_node(page)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_names_of_limits_stand_apart_and_inside(demo, width):
+    page = demo("/dots", viewport={"width": width, "height": 844})
+    figure = page.locator(".live-figure").bounding_box()
+    first, second = (name.bounding_box() for name in page.locator(".live-limit-name").all())
+    assert first["x"] >= figure["x"]
+    assert first["x"] + first["width"] < second["x"]
+    assert second["x"] + second["width"] <= figure["x"] + figure["width"] + 1  # widths are rounded
+    assert first["y"] >= figure["y"]

@@ -16,6 +16,7 @@ page = st.navigation(
         st.Page("views/bars.py", title="Bars", url_path="bars", default=True),
         st.Page("views/lines.py", title="Lines", url_path="lines"),
         st.Page("views/parts.py", title="Parts", url_path="parts"),
+        st.Page("views/dots.py", title="Dots", url_path="dots"),
     ]
 )
 page.run()

@@ -5,6 +5,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
+from core.charts.over_picture import Limit, RowLabels
 from pages._ui.live_chart import live_chart, move_live_slider
 
 STAGES = ["no shard", "stage 1", "stage 2", "<b>stage 3</b>"]
@@ -23,34 +24,22 @@ def memory_live(billions: float) -> LiveFigure:
     bars = [
         go.Bar(name=name, y=STAGES, x=part[0], orientation="h", meta={"role": name}) for name, part in parts.items()
     ]
-    label = go.Scatter(
-        y=STAGES, x=[16 * billions] * 4, text=[""] * 4, mode="text", textposition="middle right", showlegend=False
-    )
-    label.update(cliponaxis=False, hoverinfo="skip")
     for bar in bars:
         bar.update(hovertemplate="%{x:,.1f} GB<extra>%{fullData.name}</extra>")
-    figure = go.Figure([*bars, label])
+    figure = go.Figure(bars)
     figure.update_layout(
         barmode="stack",
         height=300,
-        margin={"l": 76, "r": 84, "t": 28, "b": 44},
+        margin={"t": 28, "b": 44},
         dragmode=False,
         xaxis={"title": "GB per GPU", "range": [0, 16 * billions], "fixedrange": True},
         yaxis={"autorange": "reversed", "fixedrange": True},
-        shapes=[{"type": "line", "x0": HBM_GB, "x1": HBM_GB, "y0": 0, "y1": 1, "yref": "paper", "name": "limit"}],
-        annotations=[
-            {"x": HBM_GB, "y": 1, "yref": "paper", "text": "80 GB of HBM", "xanchor": "left", "yanchor": "bottom"}
-        ],
     )
     sizes = [[f"{value:,.0f} GB" if value >= 100 else f"{value:.1f} GB" for value in row] for row in total]
-    texts = [[*row[:3], f"<b>{row[3]}</b>"] for row in sizes]
     room = HBM_GB - total[:, 3]
     return LiveFigure(
         figure,
-        (
-            *(TraceTable(index, "x", part) for index, part in enumerate(parts.values())),
-            TraceTable(3, "text", texts),
-        ),
+        tuple(TraceTable(index, "x", part) for index, part in enumerate(parts.values())),
         LiveSlider("GPUs", [f"{int(n):,}" for n in gpus[:, 0]], index=6),
         (
             Readout("stage 3 leaves, per GPU", [row[3] for row in sizes], emphasis=True),
@@ -64,6 +53,8 @@ def memory_live(billions: float) -> LiveFigure:
         alt=[
             f"With {int(n):,} GPUs stage 3 leaves {row[3]} on each." for n, row in zip(gpus[:, 0], sizes, strict=True)
         ],
+        limits=(Limit(HBM_GB, "80 GB of HBM"),),
+        labels=RowLabels(sizes, bold=3),
     )
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from core.charts.live import Limit, LiveFigure, LiveSlider, Readout, TraceTable
+from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
+from core.charts.over_picture import Limit
 from pages._ui.live_chart import live_chart
 
 POSITIONS, POINTS = 128, 200
