@@ -1,5 +1,7 @@
 """A small app around the browser store, for its browser tests: a text of lines, two of which merge into their union."""
 
+from hashlib import sha256
+
 import streamlit as st
 
 from pages._ui import store
@@ -54,7 +56,7 @@ def lines() -> None:
         add(state["line"], kept)
         st.switch_page(other_page)
     if st.button("Large"):
-        kept.save("0123456789" * 500_000)
+        kept.save("".join(sha256(b"%d" % k).hexdigest() for k in range(78_125)))  # 5 MB that no disk can squeeze
     if st.button("Reset"):
         kept.backup()
         kept.save("reset")
