@@ -74,7 +74,9 @@ def info(card: AnyCard) -> CardInfo:
 
 def infos() -> list[CardInfo]:
     """All of it for every card that a schedule may ask."""
-    return [info(card) for card in cards().values()]
+    order = {topic: place for place, topic in enumerate(topics())}
+    found = sorted(cards().values(), key=lambda card: order.get(card.topic, len(order)))
+    return [info(card) for card in found]
 
 
 def source_lines(keys: tuple[str, ...]) -> list[str]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.cards.card import AnyCard
-from core.cards.draw import MAX_SEED
+from core.cards.draw import MAX_SEED, seed_from
+from core.progress.recording import new_id
 from pages._ui import bank, registry
 
 CARD, SEED, EDITION = "card", "seed", "v"
@@ -32,7 +33,9 @@ def shown(*kinds: str) -> Shown | str | None:
         return f"The link names the card {card_id[:80]!r}, which is not in this bank. Choose one here."
     if card.kind not in kinds:
         return f"{card.title} is of another kind than this page shows. Choose one here."
-    number = st.query_params.get(SEED, "0")
+    if SEED not in st.query_params:  # a link to the card, not to its numbers: draw new ones
+        show(card, seed_from(new_id()))
+    number = st.query_params[SEED]
     if not (number.isascii() and number.isdecimal() and len(number) <= 10 and int(number) < MAX_SEED):
         return f"The link names the numbers {number[:40]!r}; a seed lies from 0 to {MAX_SEED - 1:,}. Choose again."
     edition = st.query_params.get(EDITION, card.content_hash)
@@ -60,6 +63,6 @@ def page_of(card: AnyCard) -> str:
     return registry.path_of(PAGE_OF_KIND[card.kind])
 
 
-def query_of(card: AnyCard, seed: int) -> dict[str, str]:
-    """The address of a card with these numbers, for a link."""
-    return {CARD: card.id, SEED: str(seed), EDITION: card.content_hash}
+def query_of(card: AnyCard, seed: int | None = None) -> dict[str, str]:
+    """The address of a card for a link: with these numbers, or with new ones each time it is opened."""
+    return {CARD: card.id} | ({} if seed is None else {SEED: str(seed), EDITION: card.content_hash})

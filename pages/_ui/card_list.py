@@ -32,7 +32,7 @@ def card_list(cards: Sequence[AnyCard]) -> None:
                 card_address.page_of(card),
                 label=f"**{plain(card.title)}**",
                 icon=ICONS[card.kind],
-                query_params=card_address.query_of(card, 0),
+                query_params=card_address.query_of(card),
             )
             times = f" · answered {done[card.id]}x" if done[card.id] else ""
             own = " · own" if card.own else ""

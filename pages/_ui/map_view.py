@@ -45,4 +45,5 @@ def _cell(cell: Cell | None, step: str) -> str:
         ", overconfident" if cell.overconfident else ""
     )
     attributes = f"{sure} data-label='{step}' style='--known:{cell.strength:.3f}' title='{words}'"
-    return f"<td{attributes}>{cell.strength:.0%}{due}</td>"
+    share = f"{cell.strength:.0%}" if cell.seen else "\N{EN DASH}"
+    return f"<td{attributes}>{share}{due}</td>"
