@@ -49,7 +49,11 @@ def test_brier_and_its_parts_of_a_table_done_by_hand():
 def test_a_table_with_resolution():
     result = calibration(answers([(25, 1, 4), (70, 2, 2), (99, 3, 4)]))
     share = Fraction(6, 10)
-    parts = [(Fraction(25, 100), Fraction(1, 4), 4), (Fraction(70, 100), Fraction(1), 2), (Fraction(99, 100), Fraction(3, 4), 4)]  # fmt: skip  # noqa: E501
+    parts = [
+        (Fraction(25, 100), Fraction(1, 4), 4),
+        (Fraction(70, 100), Fraction(1), 2),
+        (Fraction(99, 100), Fraction(3, 4), 4),
+    ]
     assert result.reliability == pytest.approx(float(sum(n * (said - came) ** 2 for said, came, n in parts) / 10))
     assert result.resolution == pytest.approx(float(sum(n * (came - share) ** 2 for _, came, n in parts) / 10))
     assert result.uncertainty == pytest.approx(0.24)

@@ -17,7 +17,10 @@ BANK = [
 ]
 
 
-def drawn(*attempts, now=day(1)):
+TOMORROW = day(1)
+
+
+def drawn(*attempts, now=TOMORROW):
     return topic_map(BANK, replay(attempts, Settings(), now), attempts, now)
 
 

@@ -1,0 +1,1 @@
+"""Cards as a deck that Anki imports."""
