@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 
 import streamlit as st
 
+from core.cards.card import AnyCard
+from core.cards.flash import flash
 from core.progress import recording
 from core.progress.document import Progress, standing_resets
+from core.progress.exports import needs_export, reviews_csv, weak_points_markdown
 from core.progress.merging import Preview, merge, preview
 from core.progress.reading import ProgressError, read, to_json
 from pages._ui import bank, learner
 from pages._ui.words import plain
 
 MAX_UPLOAD_MB = 50
-REMIND_AFTER_DAYS = 7
 
 
 def files() -> None:
@@ -28,19 +32,19 @@ def files() -> None:
 
 
 def _remind() -> None:
-    progress = learner.progress()
-    if not progress.attempts:
-        return
-    last = progress.exported_at or progress.attempts[0].at
-    if (learner.now() - last).days >= REMIND_AFTER_DAYS:
+    if needs_export(learner.progress(), learner.now()):
         st.info("It is a week since your last export. One click keeps what you have done.", icon=":material/backup:")
 
 
 def _export() -> None:
+    """Files are made when they are asked for, outside any run of the page: so each takes along what it needs."""
+    progress, now = learner.progress(), learner.now()
+    cards = [*bank.of_kind("drill"), *bank.of_kind("mcq")]
+    infos, titles = bank.infos(), {card.id: card.title for card in bank.cards().values()}
     with st.container(horizontal=True):
         st.download_button(
             "Export progress",
-            lambda: to_json(recording.mark_exported(learner.progress(), learner.now())),
+            lambda: to_json(recording.mark_exported(progress, now)),
             file_name="ridgepoint-progress.json",
             mime="application/json",
             type="primary",
@@ -48,6 +52,42 @@ def _export() -> None:
             key="progress.export",
             on_click=_mark_exported,
         )
+        st.download_button(
+            "Answers as CSV",
+            lambda: reviews_csv(progress).encode("utf-8-sig"),
+            file_name="ridgepoint-answers.csv",
+            mime="text/csv",
+            icon=":material/table:",
+            key="progress.csv",
+            on_click="ignore",
+        )
+        st.download_button(
+            "Weak points",
+            lambda: weak_points_markdown(progress, infos, titles, now),
+            file_name="ridgepoint-weak-points.md",
+            mime="text/markdown",
+            icon=":material/description:",
+            key="progress.weak",
+            on_click="ignore",
+        )
+        st.download_button(
+            "Cards for Anki",
+            lambda: _anki(cards, now),
+            file_name="ridgepoint.apkg",
+            mime="application/octet-stream",
+            icon=":material/style:",
+            key="progress.anki",
+            on_click="ignore",
+            help="All drills at their default numbers and all quiz questions, as a deck.",
+        )
+
+
+def _anki(cards: Sequence[AnyCard], now: datetime) -> bytes:
+    from core.anki.deck import AnkiNote, package  # it takes a while to load, and few ask for it
+
+    sides = filter(None, map(flash, cards))
+    notes = [AnkiNote(side.id, side.front, side.back, side.tags) for side in sides]
+    return package(notes, deck_name="Ridgepoint", at=now)
 
 
 def _mark_exported() -> None:
