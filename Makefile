@@ -1,4 +1,4 @@
-# make run | test | lint | bench. A second run installs nothing while the requirements files keep their content.
+# make run | test | lint | bench | content. A second run installs nothing while the requirements files keep their content.
 # Overridable: PORT (8501), PYTHON (first 3.11 or newer found), VENV (.venv), CHROMIUM (a browser of your own).
 
 PORT ?= 8501
@@ -34,7 +34,7 @@ NO_ENSUREPIP = $(PYTHON) cannot make an environment: it has no ensurepip. Debian
 NO_PYTHON := Ridgepoint needs Python 3.11 or newer. Debian: apt-get install python3 python3-venv. \
 	Or set PYTHON=/path/to/python3.12.
 
-.PHONY: help run test lint bench browser
+.PHONY: help run test lint bench content browser
 
 help:
 	@sed -n '1,2s/^# //p' Makefile
@@ -54,6 +54,9 @@ lint: $(DEV_STAMP)
 
 bench: $(DEV_STAMP) browser
 	$(BIN)/python -m tests.benchmarks
+
+content: $(RUN_STAMP)
+	$(BIN)/python -m core.cards check
 
 browser: $(DEV_STAMP)
 	@$(call need,$(HAS_CHROMIUM),chromium fonts-liberation,$(NO_CHROMIUM))

@@ -1,15 +1,17 @@
-"""The command line of ``python -m core.cards``: check the bank, preview variants."""
+"""The command line of ``python -m core.cards``: check the bank, preview variants, write a scaffold or the schema."""
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from core.cards.card import Card
 from core.cards.draw import draw
 from core.cards.library import CONTENT, read_bank
-from core.cards.models import Drill
+from core.cards.models import SCHEMAS, Drill
+from core.cards.scaffold import SCAFFOLDS, scaffold
 from core.cards.text import significant
 from core.cards.validate import SEEDS, check_bank
 
@@ -25,12 +27,24 @@ def main(arguments: Sequence[str]) -> int:
     check.add_argument("--seeds", type=int, default=SEEDS)
     preview = commands.add_parser("preview", help="print five variants of a card")
     preview.add_argument("card")
-    for command in (check, preview):
+    new = commands.add_parser("new", help="write a scaffold: new question serving my-slug")
+    new.add_argument("kind", choices=SCAFFOLDS)
+    new.add_argument("topic")
+    new.add_argument("slug")
+    schema = commands.add_parser("schema", help="print the JSON Schema of a kind, for editors")
+    schema.add_argument("kind", choices=SCHEMAS)
+    for command in (check, preview, new):
         command.add_argument("--content", type=Path, default=CONTENT)
     options = parser.parse_args(arguments)
-    if options.command == "check":
-        return _check(options.content, options.paths, options.seeds)
-    return _preview(options.content, options.card)
+    match options.command:
+        case "check":
+            return _check(options.content, options.paths, options.seeds)
+        case "preview":
+            return _preview(options.content, options.card)
+        case "new":
+            return _new(options.content, options.kind, options.topic, options.slug)
+    print(json.dumps(SCHEMAS[options.kind].model_json_schema(), indent=2))
+    return 0
 
 
 def _check(content: Path, paths: Sequence[str], seeds: int) -> int:
@@ -45,6 +59,21 @@ def _check(content: Path, paths: Sequence[str], seeds: int) -> int:
     counts = ", ".join(f"{len(bank.of_kind(kind))} {kind}s" for kind in ("drill", "mcq", "question"))
     print(f"{len(found)} problems" if found else f"ok: {counts}, {len(bank.sources)} sources, {seeds} variants each")
     return 1 if found else 0
+
+
+def _new(content: Path, kind: str, topic: str, slug: str) -> int:
+    bank = read_bank(content)
+    try:
+        place, text = scaffold(kind, topic, slug, set(bank.topics))
+        target = content / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except (ValueError, FileExistsError) as error:
+        print(f"nothing was written: {error}")
+        return 1
+    print(f"{target}: fill it in, then run: python -m core.cards check {place}")
+    return 0
 
 
 def _preview(content: Path, card_id: str) -> int:

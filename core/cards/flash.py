@@ -9,7 +9,7 @@ from core.cards.card import AnyCard, Card, McqCard
 from core.cards.draw import draw
 from core.cards.grading import shuffled
 from core.cards.models import Drill
-from core.cards.text import significant
+from core.cards.text import with_unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def flash(card: AnyCard) -> Flash | None:
 def _drill(card: Card) -> Flash:
     variant, model = draw(card, 0), card.model
     assert isinstance(model, Drill)
-    answer = f"{significant(variant.answer, model.answer.digits)} {model.answer.unit}".strip()
+    answer = with_unit(variant.answer, model.answer.digits, model.answer.unit)
     steps = [f"{number}. {plain(variant.fill(step))}" for number, step in enumerate(card.steps, start=1)]
     why = plain(variant.fill(card.sections["Why it matters"]))
     return Flash(

@@ -344,6 +344,17 @@ class CompetencyEntry(Strict):
     expected: dict[Level, Literal[1, 2, 3, 4]]
 
 
+SCHEMAS: dict[str, type[BaseModel]] = {
+    "drill": Drill,
+    "question": Question,
+    "mcq": Mcq,
+    "quiz": QuizHead,
+    "source": Source,
+    "topic": TopicEntry,
+    "competency": CompetencyEntry,
+}
+
+
 def _twice(values: object) -> str | None:
     seen: set[str] = set()
     for value in values:  # type: ignore[attr-defined]

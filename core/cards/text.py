@@ -28,6 +28,11 @@ def significant(value: float, digits: int) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def with_unit(value: float, digits: int, unit: str) -> str:
+    """A number with its unit as it is written: 46.67%, 24.7x, 1.34 GB."""
+    return f"{significant(value, digits)}{'' if unit in ('%', 'x', '') else ' '}{unit}"
+
+
 def _magnitude(value: float) -> int:
     return int(f"{value:e}".split("e")[1])
 

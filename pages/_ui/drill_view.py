@@ -12,7 +12,7 @@ from core.cards.exposure import shown_steps
 from core.cards.grading import DrillGrade, grade_drill
 from core.cards.models import Drill
 from core.cards.quantities import UnitError
-from core.cards.text import significant
+from core.cards.text import significant, with_unit
 from core.prediction import ratio_in_words
 from core.progress.document import Mode, active_attempts
 from pages._ui import answering, learner
@@ -135,8 +135,8 @@ def _reveal(variant: Variant, outcome: Outcome, mode: Mode | None) -> None:
     with st.container(horizontal=True, gap="large"):
         if grade:
             sure = f", {outcome.confidence}% sure" if outcome.confidence is not None else ""
-            st.metric(f"you said{sure}", f"{significant(grade.guess, 6)} {unit}".strip(), width="content")
-        st.metric("it is", f"{significant(variant.answer, digits)} {unit}".strip(), width="content")
+            st.metric(f"you said{sure}", with_unit(grade.guess, 6, unit), width="content")
+        st.metric("it is", with_unit(variant.answer, digits, unit), width="content")
     if grade:
         right = grade.within_2x if mode == "estimator" else grade.correct
         sign, word = (":material/check_circle:", "Right") if right else (":material/cancel:", "Not yet")

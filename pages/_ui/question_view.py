@@ -9,7 +9,7 @@ import streamlit as st
 from core.cards.card import Card
 from core.cards.draw import DrawError, Variant, draw, twisted
 from core.cards.models import Question, RubricItem, Twist
-from core.cards.text import significant
+from core.cards.text import significant, with_unit
 from core.progress import recording
 from core.progress.document import MAX_TEXT_CHARS, Mode, OpenAnswer
 from pages._ui import answering, bank, card_address, learner
@@ -244,7 +244,7 @@ def _twisted(variant: Variant, twist: Twist) -> None:
 
 def _printed(variant: Variant, name: str) -> str:
     computed = _model(variant).compute[name]
-    return f"{significant(variant.truth[name], computed.digits)} {computed.unit}".strip()
+    return with_unit(variant.truth[name], computed.digits, computed.unit)
 
 
 def _stress(variant: Variant) -> None:
