@@ -6,11 +6,12 @@ A parameter declares its unit. Texts and ``check`` expressions read it in that u
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
-from core.cards.expressions import ExpressionError, names_in
+from core.cards.expressions import FUNCTIONS, ExpressionError, names_in
 from core.cards.quantities import UnitError, unit
 
 ACCELERATOR = "accelerator"  # the unit of a parameter whose choices are accelerators of the catalog
@@ -29,6 +30,12 @@ class Strict(BaseModel):
     """Frozen, and refuses a field that it does not know."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _names_taken(params: Mapping[str, Parameter]) -> set[str]:
+    """Names that expressions give another meaning: functions, the answer, what an accelerator brings along."""
+    drawn = any(parameter.unit == ACCELERATOR for parameter in params.values())
+    return {*FUNCTIONS, "answer", *(ACCELERATOR_NAMES if drawn else ())}
 
 
 def _expression(text: str) -> str:
@@ -173,6 +180,8 @@ class CardModel(Strict):
         if self.params.keys() != self.defaults.keys():
             odd = sorted(self.params.keys() ^ self.defaults.keys())
             raise ValueError(f"defaults and params differ in {', '.join(odd)}")
+        if taken := sorted(_names_taken(self.params) & self.params.keys()):
+            raise ValueError(f"{', '.join(taken)} means something else in expressions: choose another name")
         if sum(parameter.unit == ACCELERATOR for parameter in self.params.values()) > 1:
             raise ValueError("at most one parameter is an accelerator")
         return self
@@ -259,6 +268,8 @@ class Question(CardModel):
         if self.compute.keys() != self.golden.keys():
             odd = sorted(self.compute.keys() ^ self.golden.keys())
             raise ValueError(f"compute and golden differ in {', '.join(odd)}")
+        if taken := sorted(_names_taken(self.params) & self.compute.keys()):
+            raise ValueError(f"{', '.join(taken)} means something else in expressions: choose another name")
         if clash := sorted(self.compute.keys() & self.params.keys()):
             raise ValueError(f"{', '.join(clash)} is a parameter and computed")
         costs = [hint.cost for hint in self.hints]
