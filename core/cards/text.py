@@ -22,7 +22,7 @@ def significant(value: float, digits: int) -> str:
         return "0"
     if not 1e-4 <= abs(value) < 1e15:
         mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
-        return f"{mantissa}e{int(exponent)}"  # 1e-7 as people write it, not 1e-07
+        return f"{mantissa}e{int(exponent)}" if exponent else mantissa  # 1e-7 as people write it, not 1e-07
     rounded = float(f"{value:.{digits}g}")
     decimals = max(0, digits - 1 - _magnitude(rounded))
     text = f"{rounded:,.{decimals}f}"
