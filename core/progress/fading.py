@@ -1,4 +1,4 @@
-"""How much of a drill's worked solution is shown before the answer: less with each exposure, more again after misses."""
+"""How much of a drill's worked solution is shown: less with each exposure, more again after misses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def steps_shown(attempts: Iterable[Attempt], card_id: str, total_steps: int) -> 
         card_id: of the drill.
         total_steps: of its worked solution.
 
-    The first time all but the last step, the second time all but the last two, then none. Two misses in a row step back.
+    First all but the last step, the second time all but the last two, then none. Two misses in a row step back.
     """
     level, misses = 0, 0
     for attempt in first_answers(attempt for attempt in attempts if attempt.card_id == card_id):

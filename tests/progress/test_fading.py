@@ -20,7 +20,9 @@ CARD = "d-kv-cache-growth"
         ("rrw", 0),
         ("rrww", 1),
         ("rrwrw", 0),  # not in a row
-        ("rrwwww", 2),
+        ("rrwwww", 1),
+        ("wwwwwwww", 2),  # who always misses is never left with the answer alone
+        ("wwwwwww", 1),
     ],
 )
 def test_steps_of_three_that_are_shown(results, shown):
