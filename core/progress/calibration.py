@@ -84,10 +84,9 @@ def graded(attempts: Iterable[Attempt]) -> list[Attempt]:
 
 def was_right(attempt: Attempt) -> bool:
     """Whether what the confidence was about came true: the right option, or a number within 10% of the truth."""
-    if attempt.kind == "drill" and attempt.number is not None and attempt.truth is not None:
-        tolerance = max(attempt.rtol or 0.0, CONFIDENCE_TOLERANCE)
-        return bool(attempt.correct) or abs(attempt.number - attempt.truth) <= tolerance * abs(attempt.truth)
-    return bool(attempt.correct)
+    if attempt.correct or attempt.kind != "drill" or attempt.number is None or attempt.truth is None:
+        return bool(attempt.correct)  # a card may allow more than 10%
+    return abs(attempt.number - attempt.truth) <= CONFIDENCE_TOLERANCE * abs(attempt.truth)
 
 
 def calibration(attempts: Iterable[Attempt]) -> Calibration | None:

@@ -108,6 +108,12 @@ def test_the_cap_holds_while_catching_up():
     assert len(todays_queue(done, BANK, day(50)).items) == 30
 
 
+@pytest.mark.parametrize(("due", "away", "offered"), [(20, 3, False), (21, 3, True), (21, 2, False)])
+def test_catching_up_is_offered_for_more_than_a_sitting_after_three_days(due, away, offered):
+    log = [attempt(n, day(-away), card_id=one.id, topic=one.topic, rating="again") for n, one in enumerate(BANK[:due])]
+    assert todays_queue(progress(*log), BANK, START).offers_catch_up is offered
+
+
 def test_without_an_absence_a_long_queue_is_only_capped():
     recent = attempt(999, day(49), card_id=BANK[0].id)
     queue = todays_queue(progress(*answered(BANK[:60]), recent), BANK, day(50))
@@ -199,6 +205,13 @@ def test_one_miss_by_a_sure_learner_comes_first():
     assert queue.items[0].card.topic == "kv-cache"  # 99% sure and never right is the widest gap
     assert [item.reason for item in queue.items].count("sure but wrong") == 1
     assert queue.items[1].card.topic != "kv-cache"
+
+
+def test_the_miss_comes_from_the_topic_of_the_widest_gap_not_from_the_surest_answer():
+    log = [attempt(n, card_id=BANK[50 + n].id, topic="hardware", confidence=50) for n in range(5)]
+    log.append(attempt(8, card_id=BANK[60].id, topic="hardware", **SURE | {"confidence": 99}))
+    log.append(attempt(9, card_id=BANK[130].id, topic="kv-cache", **SURE))
+    assert todays_queue(progress(*log), BANK, day(1)).items[0].card.topic == "kv-cache"
 
 
 def test_a_sure_miss_waits_for_tomorrow_and_one_a_day_is_enough():
