@@ -20,9 +20,12 @@ from pages._ui.predict import READING_WIDTH
 
 def tools(card: AnyCard, seed: int) -> None:
     """All of them, under the card."""
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         if isinstance(card, Card):
-            st.button("New numbers", key="tools.new", icon=":material/casino:", on_click=partial(_new_numbers, card))
+            if card.kind == "question":  # drills have the button beside the next one
+                st.button(
+                    "New numbers", key="tools.new", icon=":material/casino:", on_click=partial(_new_numbers, card)
+                )
             _open_in_step(card, seed)
     _notes(card)
     with st.expander("Report an error", icon=":material/flag:"):

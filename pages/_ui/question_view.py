@@ -55,7 +55,7 @@ def _clarify(variant: Variant, key: str) -> None:
     """Replies come one at a time: the questions themselves show what a good candidate asks."""
     model = _model(variant)
     asked: list[int] = st.session_state.get(f"{key}.asked_for", [])
-    with st.expander(f"Clarifying questions ({len(model.clarify)})", icon=":material/contact_support:"):
+    with st.expander("Clarifying questions", icon=":material/contact_support:", key=f"{key}.clarify.box"):
         st.markdown("Think what you would ask first. Then open the replies that you would have asked for.")
         for number, reply in enumerate(model.clarify):
             if number in asked:
@@ -78,7 +78,8 @@ def _ask_for(key: str, number: int) -> None:
 def _hints(variant: Variant, key: str) -> None:
     model = _model(variant)
     taken: int = st.session_state.get(f"{key}.hints", 0)
-    with st.expander(f"Hints, {taken} of {len(model.hints)} taken", icon=":material/lightbulb:"):
+    with st.expander("Hints", icon=":material/lightbulb:", key=f"{key}.hints.box"):
+        st.markdown(f":small[:gray[{taken} of {len(model.hints)} taken]]")
         for hint in model.hints[:taken]:
             text(f"{variant.fill(hint.text)}  \n:small[:gray[cost {hint.cost:g}]]")
         if taken < len(model.hints):

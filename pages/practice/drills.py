@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages._ui import bank, card_address
+from pages._ui.card_tools import tools
 from pages._ui.drill_view import drill
 from pages._ui.picker import next_card, topic_filter
 from pages._ui.practice import practice_page
@@ -42,6 +43,8 @@ with practice_page("Drills"):
                     on_click=lambda: next_card(cards, after=shown.card),
                 )
                 st.button("New numbers", icon=":material/casino:", on_click=lambda: next_card([shown.card]))
+            if done:
+                tools(shown.card, shown.seed)
         else:
             st.info("There is no drill of this topic. Choose another.")
     st.markdown(f":small[:gray[{len(bank.of_kind('drill'))} drills; every showing draws new numbers.]]")

@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.cards.card import McqCard
 from pages._ui import bank, card_address
+from pages._ui.card_tools import tools
 from pages._ui.check_up import check_up
 from pages._ui.mcq_view import mcq
 from pages._ui.picker import next_card, topic_filter
@@ -33,6 +34,8 @@ def one_at_a_time() -> None:
         icon=":material/arrow_forward:",
         on_click=lambda: next_card(cards, after=shown.card),
     )
+    if done:
+        tools(shown.card, shown.seed)
     st.markdown(f":small[:gray[{len(bank.of_kind('mcq'))} questions; options are shuffled at every showing.]]")
 
 
