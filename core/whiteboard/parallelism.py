@@ -84,6 +84,25 @@ def tensor_layer_bytes(seq_len: float, micro_batch_size: float, hidden_size: flo
     return 2 * float(bytes_per_rank("all_reduce", size, tensor_parallel))
 
 
+def tensor_step_bytes(
+    seq_len: float, sequences: float, hidden_size: float, num_layers: float, tensor_parallel: float
+) -> float:
+    """What one GPU sends for tensor parallelism in a step, forward and backward, over its own layers. [bytes]
+
+    A layer that is recomputed whole sends a third time, which is left out. Source: :func:`tensor_layer_bytes`.
+    """
+    return 2 * num_layers * tensor_layer_bytes(seq_len, sequences, hidden_size, tensor_parallel)
+
+
+def pipeline_step_bytes(seq_len: float, sequences: float, hidden_size: float, tensor_parallel: float = 1) -> float:
+    """What a GPU of an inner stage sends in a step, not interleaved: activations on, gradients back. [bytes]
+
+    Each of the tensor-parallel GPUs sends its slice of the boundary.
+    Source: Narayanan et al. 2021, arXiv:2104.04473, sections 3.2 and 4.1 (scatter/gather).
+    """
+    return 2 * hidden_bytes(seq_len, sequences, hidden_size) / tensor_parallel
+
+
 def tensor_layer_floor_s(
     seq_len: float, micro_batch_size: float, hidden_size: float, tensor_parallel: float, accelerator: Accelerator
 ) -> float:

@@ -101,6 +101,16 @@ def selective_layer_bytes(
     )
 
 
+def selective_model_bytes(
+    seq_len: float, micro_batch_size: float, hidden_size: float, num_layers: float, tensor_parallel: float = 1
+) -> float:
+    """What all layers keep on one GPU without their scores, sequence parallelism on: 34 s b h / t a layer. [bytes]
+
+    Source: :func:`selective_layer_bytes`.
+    """
+    return num_layers * selective_layer_bytes(seq_len, micro_batch_size, hidden_size, tensor_parallel)
+
+
 def full_recompute_bytes(
     seq_len: float, micro_batch_size: float, hidden_size: float, num_layers: float, tensor_parallel: float = 1
 ) -> float:
@@ -164,13 +174,14 @@ def qlora_base_bytes(num_params: float, block_size: float, scale_block_size: flo
     return float(quantized_bytes(num_params, NF4_BITS, scale_bits=scale_bits, block_size=block_size))
 
 
-def gathered_weight_bytes(num_params: float, data_parallel: float, num_layers: float) -> float:
-    """Whole 16-bit weights that ZeRO-3 holds for a moment: the layer at work and the one fetched ahead. [bytes]
+def gathered_layers_bytes(num_params: float, data_parallel: float, num_layers: float) -> float:
+    """What ZeRO-3 holds whole for a moment: weights of two layers, and one layer's gradients. [bytes]
 
-    Layers are taken as equal shares of the model. Source: DeepSpeed's page "Memory Requirements", with prefetch.
+    One layer is at work, one is fetched ahead. 16-bit tensors; layers are taken as equal shares of the model.
+    Source: DeepSpeed's page "Memory Requirements" (largest layer's weights and gradients), and one layer of prefetch.
     """
     peak = zero_peak(num_params, data_parallel, stage=3, unit_params=num_params / num_layers)
-    return float(peak.gathered_weight_bytes)
+    return float(peak.gathered_weight_bytes + peak.gradient_bucket_bytes)
 
 
 def zero3_traffic_floor_s(num_params: float, data_parallel: float, bytes_per_s: float) -> float:

@@ -56,6 +56,16 @@ def test_the_boundary_of_a_stage_carries_one_hidden_tensor():
     assert board.hidden_bytes(8192, 1, 8192) == 2**27
 
 
+def test_a_step_of_tensor_parallelism_is_four_all_reduces_a_layer_and_sequence():
+    # 2 x 2 x 2 (8 - 1)/8 tensors of 41.9 MB, 40 layers, 64 sequences
+    assert board.tensor_step_bytes(4096, 64, 5120, 40, 8) == pytest.approx(4 * 1.75 * 41_943_040 * 40 * 64)
+
+
+def test_a_stage_sends_activations_on_and_gradients_back():
+    assert board.pipeline_step_bytes(4096, 64, 5120) == 2 * 64 * 41_943_040
+    assert board.pipeline_step_bytes(4096, 64, 5120, 8) == 16 * 41_943_040
+
+
 def test_a_layers_products_follow_megatrons_count():
     # forward is a third of 72 b s h^2 (1 + s / (6h)), attention halved by the mask: 24 b s h^2 (1 + s / (12h))
     flops = 24 * 2048 * 12288**2 * (1 + 2048 / (12 * 12288))

@@ -75,8 +75,12 @@ def test_double_quantization_adds_an_eighth_of_a_bit():
     assert (plain - board.qlora_base_bytes(65e9, 64, 256)) / GB == pytest.approx(3.0, abs=0.05)
 
 
-def test_stage_3_holds_two_layers_whole():
-    assert board.gathered_weight_bytes(70e9, 64, 80) == pytest.approx(2 * 2 * 70e9 / 80)
+def test_stage_3_holds_two_layers_of_weights_and_one_of_gradients():
+    assert board.gathered_layers_bytes(70e9, 64, 80) == pytest.approx((2 * 2 + 2) * 70e9 / 80)
+
+
+def test_layers_without_scores_add_up():
+    assert board.selective_model_bytes(32768, 1, 8192, 80, 8) == pytest.approx(34 * 32768 * 8192 / 8 * 80)
 
 
 def test_stage_3_moves_three_halves_of_data_parallelism():
