@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import Required, TypedDict, Unpack, cast
+from typing import NamedTuple, Required, TypedDict, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,6 +93,21 @@ def stage_params(model: ModelSpec, pipeline_parallel: int = 1, virtual_stages: i
     unit[0] = max(unit[0], count.embedding)
     unit[-1] = max(unit[-1], count.lm_head)
     return StageParams(dense, experts, unit, expert_unit)
+
+
+class States(NamedTuple):
+    """What no token changes on one GPU, shape (*broadcast, pipeline_parallel). [bytes]"""
+
+    weights: Floats
+    gradients: Floats
+    optimizer: Floats
+    passing: Floats  # gathered weights and gradient buckets, in the backward pass
+    step: Floats  # what the optimizer step adds
+
+    def with_activations(self, kept: Floats, again: Floats) -> TrainingMemory:
+        """With what :func:`activation_parts` found; shapes broadcast."""
+        states = (self.weights, self.gradients, self.optimizer)
+        return TrainingMemory(*np.broadcast_arrays(*states, kept, self.passing + again, self.step))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +198,7 @@ def training_memory(
     Source: Rajbhandari et al. 2020, arXiv:1910.02054; Korthikanti et al. 2022, arXiv:2205.05198; experts:
     Megatron-LM, docs on MoE parallel folding (expert data parallelism).
     """
-    weights, gradients, optimizer, passing, step = state_parts(
+    states = state_parts(
         model,
         data_parallel=data_parallel,
         zero_stage=zero_stage,
@@ -206,12 +221,7 @@ def training_memory(
         recompute=recompute,
         **options,
     )
-    return joined(weights, gradients, optimizer, kept, passing + again, step)
-
-
-def joined(*parts: Floats) -> TrainingMemory:
-    """Parts of broadcastable shapes as one result, in the order of its fields."""
-    return TrainingMemory(*np.broadcast_arrays(*parts))
+    return states.with_activations(kept, again)
 
 
 def state_parts(
@@ -226,12 +236,8 @@ def state_parts(
     virtual_stages: int,
     recipe: str,
     offload: Offload,
-) -> tuple[Floats, ...]:
-    """The part of :func:`training_memory` that knows nothing of tokens, dense weights and experts together.
-
-    Returns:
-        weights, gradients, optimizer, what passes through in the backward pass, what the optimizer step adds.
-    """
+) -> States:
+    """The part of :func:`training_memory` that knows nothing of tokens, dense weights and experts together."""
     params, states = stage_params(model, pipeline_parallel, virtual_stages), named_recipe(model, recipe)
     ranks, stage = (np.asarray(value)[..., None] for value in (data_parallel, zero_stage))
     replicas = ranks * context_parallel
@@ -241,7 +247,7 @@ def state_parts(
     divides("expert_parallel", expert_parallel, "data_parallel * context_parallel", replicas)
     split, copies = tensor_parallel * expert_parallel, replicas // expert_parallel
     experts = _states(params.experts, params.largest_expert_unit, split, copies, stage, states, offload)
-    return tuple(of_dense + of_experts for of_dense, of_experts in zip(dense, experts, strict=True))
+    return States(*(of_dense + of_experts for of_dense, of_experts in zip(dense, experts, strict=True)))
 
 
 def activation_parts(
@@ -294,8 +300,8 @@ def _states(
     stage: ArrayLike,
     recipe: StateRecipe,
     offload: Offload,
-) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Weights, gradients, optimizer, what passes through in the backward pass, and what the optimizer step adds."""
+) -> States:
+    """Of dense weights alone, or of experts alone."""
     some = params > 0  # a stage may hold no experts; ZeRO's formula asks for at least one parameter
     peak: ZeroPeak = zero_peak(
         np.where(some, params, 1.0) / split,
@@ -305,12 +311,10 @@ def _states(
         optimizer=recipe,
         offload=offload,
     )
-    passing = peak.gathered_weight_bytes + peak.gradient_bucket_bytes
-    steady = peak.steady
-    return (
-        steady.weight_bytes * some,
-        steady.gradient_bytes * some,
-        steady.optimizer_bytes * some,
-        passing * some,
-        peak.step_bytes * some,
+    return States(
+        weights=peak.steady.weight_bytes * some,
+        gradients=peak.steady.gradient_bytes * some,
+        optimizer=peak.steady.optimizer_bytes * some,
+        passing=(peak.gathered_weight_bytes + peak.gradient_bucket_bytes) * some,
+        step=peak.step_bytes * some,
     )

@@ -19,7 +19,6 @@ from core.memory import (
     STATE_FIELDS,
     TrainingMemory,
     activation_parts,
-    joined,
     stage_params,
     state_parts,
     training_memory,
@@ -222,14 +221,12 @@ def over_seq_len(scenario: TrainingScenario) -> ActivationSweep:
     """All three ways to recompute at every sequence length that the layout can take."""
     lengths = tuple(s for s in positions(SEQ_LEN, scenario.seq_len) if s % scenario.context_parallel == 0)
     layout = scenario.layout
-    weights, gradients, optimizer, passing, step = state_parts(
-        scenario.model, **{name: layout[name] for name in STATE_FIELDS}
-    )
+    states = state_parts(scenario.model, **{name: layout[name] for name in STATE_FIELDS})
     anywhere = scenario.model_copy(update={"data_parallel": 1, "zero_stage": 0, "seq_len": 1, "recipe": "adam"})
     return ActivationSweep(
         seq_len=lengths,
         memory={
-            recompute: joined(weights, gradients, optimizer, kept, passing + again, step).fullest()
+            recompute: states.with_activations(kept, again).fullest()
             for recompute, (kept, again) in _activations_over(anywhere, lengths).items()
         },
         hbm_bytes=float(scenario.accelerator.hbm_bytes),
