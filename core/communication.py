@@ -21,7 +21,7 @@ from core.layout import Layout
 from core.links import Links, links_of
 from core.partition import positions
 from core.scenario import Scenario, TrainingScenario
-from core.training import fabric_of
+from core.training import interconnect_of
 from core.training_sweep import scaling_curve, sweep
 
 MOST_GPUS = 16_384
@@ -190,7 +190,7 @@ def _on_links(
     layout = Layout.of(**(run.layout | {"data_parallel": ranks}))
     joined, rates = links_of(run.accelerator, scale_up=up, scale_out=out), Efficiency.of(run.accelerator)
     flows = (*model_flows(run.model, layout), *data_flows(run.model, layout))
-    calls = timed(flows, layout.groups(joined.gpus_per_node), fabric_of(joined, rates))
+    calls = timed(flows, layout.groups(joined.gpus_per_node), interconnect_of(joined, rates))
     wide = (len(ranks), layout.pipeline_parallel)
 
     def most(values: Floats) -> Floats:

@@ -17,7 +17,7 @@ from core.layout import Layout
 from core.parallelism import pipeline_bubble, schedule_bubble
 from core.pipeline_drawing import PipelineDrawing
 from core.scenario import Scenario
-from core.training import TrainingReport, estimate, fabric_of
+from core.training import TrainingReport, estimate, interconnect_of
 from core.training_working import axis_working, bubble_working, mfu_working, step_working
 from core.working import Term, Working, number, product
 
@@ -110,7 +110,7 @@ def links_working(scenario: Scenario, axis: Axis, *, stage: int | None = None) -
     run = scenario.training
     layout, joined = Layout.of(**run.layout), links(scenario)
     flows = (*model_flows(run.model, layout), *data_flows(run.model, layout))
-    calls = timed(flows, layout.groups(joined.gpus_per_node), fabric_of(joined, Efficiency.of(run.accelerator)))
+    calls = timed(flows, layout.groups(joined.gpus_per_node), interconnect_of(joined, Efficiency.of(run.accelerator)))
     own = [call for call in calls if call.flow.axis == axis]
     wide = (layout.pipeline_parallel,)
 

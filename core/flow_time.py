@@ -14,7 +14,7 @@ from core.placement import AxisGroup
 
 
 @dataclass(frozen=True, slots=True)
-class Fabric:
+class Interconnect:
     """What joins the GPUs of a run."""
 
     scale_up: FabricLink
@@ -24,7 +24,7 @@ class Fabric:
     tables: tuple[MeasuredCollective, ...] = ()
 
 
-def call_s(flow: Flow, groups: dict[str, AxisGroup], fabric: Fabric) -> Floats:
+def call_s(flow: Flow, groups: dict[str, AxisGroup], interconnect: Interconnect) -> Floats:
     """Estimated time of one call of a flow, for a GPU of each stage. [s]"""
     group = groups[flow.group]
     # A pipeline talks in pairs of neighbours; where its stages span nodes, the pair that does sets the pace.
@@ -34,10 +34,10 @@ def call_s(flow: Flow, groups: dict[str, AxisGroup], fabric: Fabric) -> Floats:
         flow.num_bytes,
         flow.ranks,
         per_node=per_node,
-        scale_up=fabric.scale_up,
-        scale_out=fabric.scale_out,
-        efficiency=fabric.efficiency,
-        tables=fabric.tables,
+        scale_up=interconnect.scale_up,
+        scale_out=interconnect.scale_out,
+        efficiency=interconnect.efficiency,
+        tables=interconnect.tables,
     )
 
 
@@ -54,9 +54,9 @@ class TimedFlow:
         return self.call_s * self.flow.calls
 
 
-def timed(flows: tuple[Flow, ...], groups: dict[str, AxisGroup], fabric: Fabric) -> tuple[TimedFlow, ...]:
+def timed(flows: tuple[Flow, ...], groups: dict[str, AxisGroup], interconnect: Interconnect) -> tuple[TimedFlow, ...]:
     """Every flow with its time."""
-    return tuple(TimedFlow(flow, call_s(flow, groups, fabric)) for flow in flows)
+    return tuple(TimedFlow(flow, call_s(flow, groups, interconnect)) for flow in flows)
 
 
 def seconds(flows: tuple[TimedFlow, ...], *, axis: str, when: tuple[str, ...]) -> Floats:

@@ -18,7 +18,7 @@ from core.data_traffic import data_flows
 from core.efficiency import Efficiency
 from core.exposure import PassTime, ends_exposed, fill_exposed, pass_exposed, step_exposed
 from core.flops import BACKWARD_OVER_FORWARD, forward_flops_per_token
-from core.flow_time import Fabric, seconds, timed
+from core.flow_time import Interconnect, seconds, timed
 from core.layout import Layout, LayoutOptions
 from core.lora import ADAPTERS
 from core.model_spec import ModelSpec
@@ -36,14 +36,14 @@ class Peaks:
 
 
 def step_time(
-    model: ModelSpec, peaks: Peaks, fabric: Fabric, efficiency: Efficiency, **options: Unpack[LayoutOptions]
+    model: ModelSpec, peaks: Peaks, interconnect: Interconnect, efficiency: Efficiency, **options: Unpack[LayoutOptions]
 ) -> StepTime:
     """Estimated time of one optimizer step.
 
     Args:
         model: its stages may be unequal; the slowest sets the pace.
         peaks: of one GPU.
-        fabric: links and nodes.
+        interconnect: links and nodes.
         efficiency: what is reached of both, and what hides behind what.
         options: the layout, :class:`core.layout.LayoutOptions`; numbers may be arrays that broadcast, pipeline_parallel
             and virtual_stages too (each pair of them is one evaluation).
@@ -57,7 +57,7 @@ def step_time(
     """
     pipelines = {name: np.asarray(options.get(name, 1)) for name in ("pipeline_parallel", "virtual_stages")}
     if all(value.size == 1 for value in pipelines.values()):
-        return _one_pipeline(model, peaks, fabric, efficiency, options)
+        return _one_pipeline(model, peaks, interconnect, efficiency, options)
     numbers = {name: value for name, value in options.items() if not isinstance(value, str)} | pipelines
     rows = dict(zip(numbers, np.broadcast_arrays(*cast(Any, numbers.values())), strict=True))
     shape = rows["pipeline_parallel"].shape
@@ -72,7 +72,7 @@ def step_time(
             "fused_attention": options.get("fused_attention", True),
         }
         parts.append(
-            (chosen, _one_pipeline(model, peaks, fabric, efficiency, cast(LayoutOptions, {**options, **here})))
+            (chosen, _one_pipeline(model, peaks, interconnect, efficiency, cast(LayoutOptions, {**options, **here})))
         )
     return _joined(parts, shape)
 
@@ -84,11 +84,11 @@ def required_flops_per_token(model: ModelSpec, seq_len: ArrayLike, *, recipe: st
 
 
 def _one_pipeline(
-    model: ModelSpec, peaks: Peaks, fabric: Fabric, efficiency: Efficiency, options: LayoutOptions
+    model: ModelSpec, peaks: Peaks, interconnect: Interconnect, efficiency: Efficiency, options: LayoutOptions
 ) -> StepTime:
     layout = Layout.of(**options)
-    groups = layout.groups(fabric.gpus_per_node)
-    flows = timed((*model_flows(model, layout), *data_flows(model, layout)), groups, fabric)
+    groups = layout.groups(interconnect.gpus_per_node)
+    flows = timed((*model_flows(model, layout), *data_flows(model, layout)), groups, interconnect)
     forward, backward = _passes(stage_work(model, layout), peaks, efficiency, frozen=layout.recipe in ADAPTERS)
     overlap = efficiency.overlap
     ahead = pass_exposed(flows, forward, ("forward",), overlap)

@@ -16,7 +16,7 @@ from core.collective_table import MeasuredCollective
 from core.constraints import Problem
 from core.efficiency import Efficiency
 from core.flops import train_flops_per_token, utilization
-from core.flow_time import Fabric
+from core.flow_time import Interconnect
 from core.hardware import Accelerator, Link
 from core.links import Links, links_of
 from core.lora import ADAPTERS
@@ -26,7 +26,7 @@ from core.scenario import TrainingScenario
 from core.step_parts import Limit, StepTime
 from core.step_time import Peaks, required_flops_per_token, step_time
 
-__all__ = ["Limit", "TrainingReport", "estimate", "fabric_of", "peaks_of"]
+__all__ = ["Limit", "TrainingReport", "estimate", "interconnect_of", "peaks_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +100,7 @@ def estimate(
     run, gpu = scenario, scenario.accelerator
     links = links_of(gpu, scale_up=scale_up, scale_out=scale_out)
     rates = efficiency or Efficiency.of(gpu)
-    time = step_time(run.model, peaks_of(gpu, matrix_dtype), fabric_of(links, rates, tables), rates, **run.layout)
+    time = step_time(run.model, peaks_of(gpu, matrix_dtype), interconnect_of(links, rates, tables), rates, **run.layout)
     memory = training_memory(run.model, **run.layout)
     tokens = run.data_parallel * run.num_micro_batches * run.micro_batch_size * run.seq_len
     step_s = float(time.step_s)
@@ -142,9 +142,9 @@ def peaks_of(accelerator: Accelerator, matrix_dtype: str | None) -> Peaks:
     return Peaks(matrix_flops_per_s=matrix, mixing_flops_per_s=half, bytes_per_s=accelerator.hbm_bytes_per_s)
 
 
-def fabric_of(links: Links, efficiency: Efficiency, tables: tuple[MeasuredCollective, ...] = ()) -> Fabric:
+def interconnect_of(links: Links, efficiency: Efficiency, tables: tuple[MeasuredCollective, ...] = ()) -> Interconnect:
     """Links as :func:`core.step_time.step_time` takes them."""
-    return Fabric(links.scale_up, links.scale_out, links.gpus_per_node, efficiency.link, tables)
+    return Interconnect(links.scale_up, links.scale_out, links.gpus_per_node, efficiency.link, tables)
 
 
 def _again(run: TrainingScenario, causal: bool) -> Floats:

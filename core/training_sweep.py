@@ -18,7 +18,7 @@ from core.memory import training_memory
 from core.scenario import TRAINING_FIELDS, TrainingScenario
 from core.step_parts import StepTime, rebuilt
 from core.step_time import required_flops_per_token, step_time
-from core.training import fabric_of, peaks_of
+from core.training import interconnect_of, peaks_of
 
 WORDS = ("recipe", "offload", "recompute", "fused_attention")  # one for a whole sweep
 # What memory takes one at a time, since it decides which layers lie where and how they are cut.
@@ -94,7 +94,9 @@ def sweep(
     time = (
         None
         if empty
-        else step_time(model, peaks_of(gpu, matrix_dtype), fabric_of(links, rates), rates, **cast(Any, good | words))
+        else step_time(
+            model, peaks_of(gpu, matrix_dtype), interconnect_of(links, rates), rates, **cast(Any, good | words)
+        )
     )
     peak = spread(np.zeros(0) if empty else _peaks(scenario, good))
     seconds = rebuilt(lambda read: spread(read(time) if time else np.zeros(0)))

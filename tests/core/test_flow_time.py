@@ -6,13 +6,13 @@ import pytest
 from core.axis_traffic import model_flows
 from core.collective_time import collective_estimate_s
 from core.data_traffic import data_flows
-from core.flow_time import Fabric, call_s, seconds, timed
+from core.flow_time import Interconnect, call_s, seconds, timed
 from core.hardware import load_links
 from core.layout import Layout
 from core.model_spec import load_models
 
 LINKS = load_links()
-FABRIC = Fabric(LINKS["nvlink-4"], LINKS["infiniband-ndr"])
+JOINED = Interconnect(LINKS["nvlink-4"], LINKS["infiniband-ndr"])
 LLAMA = load_models()["meta-llama/Llama-3.1-70B"]
 
 
@@ -25,15 +25,15 @@ def test_tensor_parallel_calls_stay_inside_a_node():
     flows, groups = flows_of(tensor_parallel=8)
     flow = flows[0]
     expected = collective_estimate_s("all_reduce", 2 * 4096 * 8192, 8, scale_up=LINKS["nvlink-4"])
-    assert call_s(flow, groups, FABRIC).item() == pytest.approx(float(expected))
-    assert seconds(timed(flows, groups, FABRIC), axis="tensor", when=("forward",)) == pytest.approx(
+    assert call_s(flow, groups, JOINED).item() == pytest.approx(float(expected))
+    assert seconds(timed(flows, groups, JOINED), axis="tensor", when=("forward",)) == pytest.approx(
         160 * float(expected)
     )
 
 
 def test_tensor_parallelism_over_two_nodes_is_bound_by_the_ports():
     inside, across = (
-        seconds(timed(*flows_of(tensor_parallel=t), FABRIC), axis="tensor", when=("forward",)) for t in (8, 16)
+        seconds(timed(*flows_of(tensor_parallel=t), JOINED), axis="tensor", when=("forward",)) for t in (8, 16)
     )
     assert across > inside  # eight ports of 40 GB/s, where a node has 371
 
@@ -43,7 +43,7 @@ def test_gradients_get_a_port_for_each_rank_in_a_node():
     def rate(**options):
         flows, groups = flows_of(zero_stage=0, **options)
         flow = next(f for f in flows if f.axis == "data")
-        return (2 * 15 / 16 * flow.num_bytes / call_s(flow, groups, FABRIC)).item()
+        return (2 * 15 / 16 * flow.num_bytes / call_s(flow, groups, JOINED)).item()
 
     # Buckets of 80 MB: latencies take a tenth where they take 4 ms, a fifth where they take 0.6 ms.
     assert rate(data_parallel=16, tensor_parallel=8) / 1e9 == pytest.approx(0.9 * 40, rel=0.03)
@@ -56,7 +56,7 @@ def test_neighbouring_stages_in_other_nodes_send_through_one_port():
     size = 2 * 4096 * 8192
     send = {"near": near, "far": far}
     times = {
-        name: float(np.max(call_s(next(f for f in flows if f.axis == "pipeline"), where, FABRIC)))
+        name: float(np.max(call_s(next(f for f in flows if f.axis == "pipeline"), where, JOINED)))
         for (name, flows), where in zip(send.items(), (groups, far_groups), strict=True)
     }
     assert times["near"] == pytest.approx(size / 371e9, rel=0.1)

@@ -9,7 +9,7 @@ from core.axis_traffic import AXES, model_flows, sent_by_axis
 from core.data_traffic import data_flows
 from core.efficiency import Efficiency, Overlap
 from core.flops import train_flops_per_token
-from core.flow_time import Fabric
+from core.flow_time import Interconnect
 from core.hardware import load_accelerators, load_links
 from core.layout import Layout
 from core.model_spec import load_models
@@ -23,13 +23,13 @@ MODELS, LINKS = load_models(), load_links()
 LLAMA, DEEPSEEK = MODELS["meta-llama/Llama-3.1-70B"], MODELS["deepseek-ai/DeepSeek-V3"]
 H100 = load_accelerators()["h100-sxm"]
 PEAKS = Peaks(989.4e12, 989.4e12, 3.35e12)
-FABRIC = Fabric(LINKS["nvlink-4"], LINKS["infiniband-ndr"])
+JOINED = Interconnect(LINKS["nvlink-4"], LINKS["infiniband-ndr"])
 RATES = Efficiency.of(H100)
 PERFECT = Efficiency(matmul_share=1.0, attention_share=1.0, bandwidth_share=1.0, job_share=1.0)
 
 
 def run(model=LLAMA, rates=RATES, **options):
-    return step_time(model, PEAKS, FABRIC, rates, **({"seq_len": 4096} | options))
+    return step_time(model, PEAKS, JOINED, rates, **({"seq_len": 4096} | options))
 
 
 @pytest.mark.parametrize("recompute", ["none", "selective", "full"])
@@ -120,7 +120,7 @@ def test_frozen_weights_save_a_third_of_the_products():
 
 def test_a_narrower_format_speeds_up_products_alone():
     wide = run()
-    narrow = step_time(LLAMA, Peaks(2 * 989.4e12, 989.4e12, 3.35e12), FABRIC, RATES, seq_len=4096)
+    narrow = step_time(LLAMA, Peaks(2 * 989.4e12, 989.4e12, 3.35e12), JOINED, RATES, seq_len=4096)
     assert narrow.matrix_s == pytest.approx(wide.matrix_s / 2)
     assert narrow.mixing_s == wide.mixing_s
 
