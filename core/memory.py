@@ -64,10 +64,10 @@ class MicroBatch(TypedDict, total=False):
 class StageParams:
     """Weights of each pipeline stage before tensor and expert parallelism; shape (pipeline_parallel,). [params]"""
 
-    dense: NDArray[np.float64]
-    experts: NDArray[np.float64]
-    largest_unit: NDArray[np.float64]  # of the dense weights, what ZeRO-3 gathers at a time: a layer, embedding or head
-    largest_expert_unit: NDArray[np.float64]  # of the routed experts: one layer's
+    dense: Floats
+    experts: Floats
+    largest_unit: Floats  # of the dense weights, what ZeRO-3 gathers at a time: a layer, embedding or head
+    largest_expert_unit: Floats  # of the routed experts: one layer's
 
 
 @lru_cache(maxsize=64)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.checks import Floats, numbers, whole
 
@@ -65,7 +65,7 @@ def online_softmax(scores: ArrayLike, values: ArrayLike, *, tile: int) -> Iterat
     return _steps(rows, columns, width)
 
 
-def _steps(rows: NDArray[np.float64], values: NDArray[np.float64], tile: int) -> Iterator[Step]:
+def _steps(rows: Floats, values: Floats, tile: int) -> Iterator[Step]:
     running_max = np.full(rows.shape[0], -np.inf)
     running_sum = np.zeros(rows.shape[0])
     accumulated = np.zeros((rows.shape[0], values.shape[1]))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.activations import layer_activation_bytes, logits_bytes
 from core.checks import Floats
@@ -36,7 +36,7 @@ class StageWork:
 
 
 @lru_cache(maxsize=256)
-def layers_by_stage(model: ModelSpec, pipeline_parallel: int, virtual_stages: int = 1) -> NDArray[np.float64]:
+def layers_by_stage(model: ModelSpec, pipeline_parallel: int, virtual_stages: int = 1) -> Floats:
     """How many of each distinct layer lie on each stage, shape (distinct layers, stages). [layers]"""
     place = {layer: row for row, layer in enumerate(model.layer_counts)}
     rows = np.array([place[layer] for layer in model.layers])

@@ -13,10 +13,9 @@ from core.attention import Headline, IoSweep, TileSweep
 from core.charts.byte_lines import axis, byte_axis, level, log_figure
 from core.charts.live import LiveFigure, LiveSlider, Readout
 from core.charts.over_picture import Limit
+from core.checks import Floats
 from core.display import digits, show_bytes, show_difference
 from core.units import KIB
-
-Floats = NDArray[np.float64]
 
 TRAFFIC, MEMORY = "traffic", "memory"
 

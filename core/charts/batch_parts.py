@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from core.checks import Floats
 from core.display import show_percent
 
-Floats = NDArray[np.float64]
 _REQUEST_TICKS = [1, 16, 256, 4096, 65_536, 1_048_576]  # few enough for a phone
 
 

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
 from core.charts.over_picture import PointLabels
 from core.charts.roofs import Frame, Overlay, Word, frame_of, log_axis, ridge_line, roof_traces, roof_words
+from core.checks import Floats
 from core.display import digits, show_percent, show_seconds
 from core.under_roof import Headline, Placed, Roof
 from core.units import TFLOP
-
-Floats = NDArray[np.float64]
 
 ROLE_OF_GROUP = {
     "matrices": "weights",

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.charts.over_picture import Dots
+from core.checks import Floats
 from core.display import show_bytes
-
-Floats = NDArray[np.float64]
 
 _STEPS = {
     "GB": (("kB", 10**3), ("MB", 10**6), ("GB", 10**9), ("TB", 10**12), ("PB", 10**15), ("EB", 10**18)),

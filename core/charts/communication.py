@@ -8,15 +8,14 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.charts.live import LiveFigure, LiveSlider, Readout
 from core.charts.over_picture import RowLabels
 from core.charts.stacked import stacked, stacked_layout
+from core.checks import Floats
 from core.communication import AxisSweep, Curve, Difference, Headline, Scaling
 from core.display import show_bytes, show_difference, show_percent, show_seconds
 
-Floats = NDArray[np.float64]
 WORK, EXPOSED, ON_LINKS = "work: kernels and optimizer", "exposed", "on the links"
 HIDDEN, BUBBLE = "hidden behind work", "bubble: a stage waits"
 ROLE_OF_PART = {WORK: "accent", EXPOSED: "communication", ON_LINKS: "communication", HIDDEN: "other", BUBBLE: "idle"}

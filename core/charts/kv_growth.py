@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from core.batch import ContextSweep, Headline
-from core.charts.batch_parts import Floats, columns, count_against, joined, line, requests
+from core.charts.batch_parts import columns, count_against, joined, line, requests
 from core.charts.live import LiveFigure, LiveSlider, Readout
 from core.charts.over_picture import Dots, Limit
+from core.checks import Floats
 from core.display import BYTE_UNITS, show_bytes, show_difference
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.charts.live import LiveFigure, LiveSlider, Readout
 from core.charts.over_picture import Limit, RowLabels
 from core.charts.stacked import stacked, stacked_layout
+from core.checks import Floats
 from core.display import BYTE_UNITS, show_bytes
-
-Floats = NDArray[np.float64]
 
 PART_ROLES: Mapping[str, str] = {
     "weights": "weights",

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.charts.theme import ROLES
+from core.checks import Floats
 
 SIDES: Final = ("top left", "top right", "bottom left", "bottom right")
 
@@ -78,12 +79,12 @@ class PointLabels:
     """Words beside points that move with the slider; each array is (positions, labels). An empty text is not shown."""
 
     texts: Sequence[Sequence[str]]
-    x: NDArray[np.float64]
+    x: Floats
     """Where the point stands, in the axes' own units."""
-    y: NDArray[np.float64]
+    y: Floats
     sides: Sequence[Sequence[str]]
     """Which side of the point: one of ``SIDES``."""
-    away: NDArray[np.float64]
+    away: Floats
     """How far from the point, so as to be clear of its marker. [pixels]"""
 
     def check(self, count: int) -> None:
@@ -112,9 +113,9 @@ class PointLabels:
 class Dots:
     """Where the slider stands on lines that do not move; both arrays are (positions, dots)."""
 
-    x: NDArray[np.float64]
+    x: Floats
     """In the axes' own units."""
-    y: NDArray[np.float64]
+    y: Floats
     roles: Sequence[str]
     """One a dot: what gives it its colour."""
 
@@ -144,6 +145,6 @@ def check_rows(what: str, rows: Sequence[str], count: int, of: str = "slider pos
         raise ValueError(f"{what} has {len(rows)} rows for {count} {of}")
 
 
-def _four_digits(values: NDArray[np.float64]) -> list[list[float]]:
+def _four_digits(values: Floats) -> list[list[float]]:
     """Enough for a place on the screen."""
     return [[float(f"{value:.4g}") for value in row] for row in np.asarray(values).tolist()]

@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.charts.live import LiveFigure, LiveSlider, Readout
 from core.charts.memory import stacked_bars
+from core.checks import Floats
 from core.display import show_bytes, show_difference
 from core.memory import TrainingMemory
 from core.partition import ActivationSweep, Difference, Headline, PartitionSweep
 
-Floats = NDArray[np.float64]
 STAGE_NAMES = ("no sharding", "ZeRO-1", "ZeRO-2", "ZeRO-3")
 RECOMPUTE_NAMES = {"none": "no recompute", "selective": "selective", "full": "full"}
 

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.charts.over_picture import Limit
+from core.checks import Floats
 from core.display import digits, show_rate
 from core.under_roof import Placed, Roof
 from core.units import TFLOP
-
-Floats = NDArray[np.float64]
 
 
 class Overlay(NamedTuple):

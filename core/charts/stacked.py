@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.charts.live import TraceTable
-
-Floats = NDArray[np.float64]
+from core.checks import Floats
 
 
 def stacked(
