@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.store import Health, _Copy, _question
+from pages._ui.store import _question
+from pages._ui.store_copy import Copy, Health
 from tests.pages.stand_in import Browser, Event, Tab
 
 
@@ -28,7 +29,7 @@ class Session:
     """One session at one tab, with nothing of Streamlit: what `mount` and `Store` do, message by message."""
 
     def __init__(self, browser: Browser, merge: Callable[[str, str], str] | None = union) -> None:
-        self.copy, self.tab = _Copy("k", merge, readable), browser.tab()
+        self.copy, self.tab = Copy("k", merge, readable), browser.tab()
 
     def ask(self) -> bool:
         self.copy.asked += not self.copy.ready
