@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from core.cards import functions
-from core.cards.card import Card
+from core.cards.card import AnyCard, Card
 from core.cards.expressions import ExpressionError, evaluate
 from core.cards.models import ACCELERATOR, ACCELERATOR_NAMES, Computed, Drill, Parameter, Question
 from core.cards.quantities import unit
@@ -19,6 +19,7 @@ from core.units import GB, TFLOP, in_units
 
 MAX_SEED = 2**31
 MAX_TRIES = 2_000
+FRESH_TRIES = 32  # with as few as two draws, chances of missing the other are one in four billion
 Value = float | str
 
 
@@ -125,6 +126,16 @@ def drawn_values(card: Card, seed: int) -> dict[str, Value]:
 def seed_from(text: str) -> int:
     """A seed for a new draw from any text (a session's own counter, a review's id): 1 to 2^31 - 1."""
     return 1 + int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % (MAX_SEED - 1)
+
+
+def fresh_seed(card: AnyCard, token: str, avoid: Iterable[int] = ()) -> int:
+    """A seed from a token whose numbers differ from those of the seeds to avoid, as far as the card has others."""
+    seeds = (seed_from(f"{token}.{attempt}") for attempt in range(FRESH_TRIES))
+    first = next(seeds)
+    if not isinstance(card, Card):
+        return first
+    known = [drawn_values(card, seed) for seed in avoid]
+    return next((seed for seed in (first, *seeds) if drawn_values(card, seed) not in known), first)
 
 
 def computations(card: Card) -> dict[str, Computed]:

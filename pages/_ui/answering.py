@@ -41,11 +41,9 @@ def lock(key: str, committed: object) -> bool:
     return True
 
 
-def ask_confidence(key: str, levels: tuple[int, ...]) -> None:
+def ask_confidence(key: str, label: str, levels: tuple[int, ...]) -> None:
     """How sure the learner is; optional, because a made-up number would spoil their calibration."""
-    st.segmented_control(
-        "How sure are you?", levels, format_func=lambda level: f"{level}%", key=f"{key}.confidence", default=None
-    )
+    st.segmented_control(label, levels, format_func=lambda level: f"{level}%", key=f"{key}.confidence", default=None)
 
 
 def rating_of(key: str) -> Rating | None:

@@ -36,11 +36,19 @@ def shown(*kinds: str) -> Shown | str | None:
     if SEED not in st.query_params:  # a link to the card, not to its numbers: draw new ones
         show(card, seed_from(new_id()))
     number = st.query_params[SEED]
-    if not (number.isascii() and number.isdecimal() and len(number) <= 10 and int(number) < MAX_SEED):
+    seed = seed_of(card)
+    if seed is None or seed >= MAX_SEED:
         return f"The link names the numbers {number[:40]!r}; a seed lies from 0 to {MAX_SEED - 1:,}. Choose again."
     edition = st.query_params.get(EDITION, card.content_hash)
     remark = "" if edition == card.content_hash else "This card was revised after the link was made."
-    return Shown(card, int(number), remark)
+    return Shown(card, seed, remark)
+
+
+def seed_of(card: AnyCard) -> int | None:
+    """The seed of this card in the address, if it is there."""
+    number = st.query_params.get(SEED, "")
+    here = st.query_params.get(CARD) == card.id and number.isascii() and number.isdecimal() and len(number) <= 10
+    return int(number) if here else None
 
 
 def show(card: AnyCard, seed: int) -> None:

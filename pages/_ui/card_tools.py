@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.cards.card import AnyCard, Card
-from core.cards.draw import draw, seed_from
+from core.cards.draw import draw
 from core.cards.report import report
 from core.cards.scene import scenario_of
 from core.progress import recording
@@ -15,6 +15,7 @@ from core.progress.document import MAX_TEXT_CHARS
 from core.scenario import ScenarioError
 from core.scenario_link import to_address
 from pages._ui import bank, card_address, learner, registry
+from pages._ui.picker import new_seed
 from pages._ui.predict import READING_WIDTH
 
 
@@ -34,7 +35,7 @@ def tools(card: AnyCard, seed: int) -> None:
 
 
 def _new_numbers(card: Card) -> None:
-    card_address.show(card, seed_from(recording.new_id()))
+    card_address.show(card, new_seed(card))
 
 
 def _open_in_step(card: Card, seed: int) -> None:

@@ -8,13 +8,13 @@ import streamlit as st
 
 from core.cards.card import Card
 from core.cards.draw import Variant, draw
-from core.cards.exposure import shown_steps
 from core.cards.grading import DrillGrade, grade_drill
 from core.cards.models import Drill
 from core.cards.quantities import UnitError
 from core.cards.text import significant, with_unit
 from core.prediction import ratio_in_words
 from core.progress.document import Mode, active_attempts
+from core.progress.fading import steps_shown
 from pages._ui import answering, learner
 from pages._ui.card_parts import card_head, sources, text
 from pages._ui.predict import READING_WIDTH
@@ -57,8 +57,8 @@ def _worked(variant: Variant, key: str, mode: Mode | None) -> None:
     """The first steps, fewer each time, and more of them on request at the price of a hint."""
     card = variant.card
     if f"{key}.steps" not in st.session_state:
-        history = [attempt for attempt in active_attempts(learner.progress()) if attempt.card_id == card.id]
-        st.session_state[f"{key}.steps"] = shown_steps(len(card.steps), [bool(past.correct) for past in history])
+        attempts = active_attempts(learner.progress())
+        st.session_state[f"{key}.steps"] = steps_shown(attempts, card.id, len(card.steps))
     hints = st.session_state.get(f"{key}.hints", 0)
     shown = min(st.session_state[f"{key}.steps"] + hints, len(card.steps) - 1)
     for number, step in enumerate(card.steps[:shown], start=1):
@@ -89,7 +89,7 @@ def _ask(variant: Variant, key: str, mode: Mode | None) -> None:
         if refused := st.session_state.get(f"{key}.refused"):
             st.markdown(f":red[:material/error: {plain(refused)}]")
         if mode != "estimator":
-            answering.ask_confidence(key, answering.DRILL_CONFIDENCES)
+            answering.ask_confidence(key, "How sure are you to be within 10%?", answering.DRILL_CONFIDENCES)
         with st.container(horizontal=True):
             st.form_submit_button("Commit", type="primary", on_click=_commit, args=(variant, key, mode))
             st.form_submit_button("I do not know", on_click=_give_up, args=(variant, key, mode))

@@ -57,7 +57,7 @@ def _ask(card: McqCard, options: list[Option], seed: int, key: str, mode: Mode |
         )
         if st.session_state.get(f"{key}.refused"):
             st.markdown(":red[:material/error: Choose an answer first, or press I do not know.]")
-        answering.ask_confidence(key, answering.MCQ_CONFIDENCES)
+        answering.ask_confidence(key, "How sure are you?", answering.MCQ_CONFIDENCES)
         with st.container(horizontal=True):
             st.form_submit_button("Commit", type="primary", on_click=_commit, args=(card, seed, key, mode))
             st.form_submit_button("I do not know", on_click=_give_up, args=(card, seed, key, mode))

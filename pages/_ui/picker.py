@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.cards.card import AnyCard
-from core.cards.draw import seed_from
+from core.cards.draw import fresh_seed, seed_from
 from core.cards.picking import pick
 from core.progress.document import active_attempts
 from core.progress.recording import new_id
@@ -37,9 +37,17 @@ def next_card(cards: Sequence[AnyCard], after: AnyCard | None = None) -> card_ad
     card = pick(cards, seen(), last=after, seed=seed_from(new_id())) or (cards[0] if cards else None)
     if card is None:
         return None
-    seed = seed_from(new_id())
+    seed = new_seed(card)
     card_address.show(card, seed)
     return card_address.Shown(card, seed)
+
+
+def new_seed(card: AnyCard) -> int:
+    """Numbers that differ from those that the learner saw last, and from those on the page."""
+    known = [attempt.seed for attempt in active_attempts(learner.progress()) if attempt.card_id == card.id]
+    shown = card_address.seed_of(card)
+    avoid = [seed for seed in (*known[-1:], shown) if seed is not None]
+    return fresh_seed(card, new_id(), avoid)
 
 
 def seen() -> Counter[str]:

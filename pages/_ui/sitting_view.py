@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 import streamlit as st
 
 from core.cards.card import AnyCard, Card, McqCard
-from core.cards.draw import seed_from
 from core.progress.document import Mode
 from core.progress.recording import new_id
 from core.progress.sitting import Sitting, sit_down
 from pages._ui import answering, bank
 from pages._ui.drill_view import drill
 from pages._ui.mcq_view import mcq
+from pages._ui.picker import new_seed
 from pages._ui.question_view import question
 
 
@@ -63,7 +63,7 @@ def run(place: str, mode: Mode, at_the_end: Callable[[Table], None]) -> None:
     repeat = here.sitting.is_repeat
     left = len(here.sitting.waiting)
     st.progress((here.total - min(left, here.total)) / max(here.total, 1), text=_where(here, left, repeat))
-    seed = seed_from(f"{here.token}.{card.id}.{repeat}")
+    seed = _seed(place, here, card, repeat)
     key = answering.key_of(place, card, seed)
     show(card, seed, place, None if repeat else mode)
     rated = answering.rating_of(key)
@@ -81,6 +81,15 @@ def run(place: str, mode: Mode, at_the_end: Callable[[Table], None]) -> None:
         else:
             st.button("Not today", type="tertiary", key=f"{place}.drop.{key}", on_click=_drop, args=(place,))
         st.button("Stop here", type="tertiary", key=f"{place}.stop.{key}", on_click=_stop, args=(place,))
+
+
+def _seed(place: str, here: Table, card: AnyCard, repeat: bool) -> int:
+    """New numbers for each showing, kept while it lasts."""
+    kept = f"{place}.seed.{here.token}.{card.id}."
+    if f"{kept}{repeat}" not in st.session_state:
+        st.session_state[f"{kept}{repeat}"] = new_seed(card)
+    seed: int = st.session_state[f"{kept}{repeat}"]
+    return seed
 
 
 def show(card: AnyCard, seed: int, place: str, mode: Mode | None) -> None:

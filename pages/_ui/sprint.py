@@ -15,7 +15,7 @@ from core.progress.recording import new_id
 from pages._ui import answering
 from pages._ui.countdown import countdown
 from pages._ui.drill_view import drill
-from pages._ui.picker import seen
+from pages._ui.picker import new_seed, seen
 from pages._ui.step_page import data_table
 
 COUNT, SECONDS = 10, 600
@@ -59,9 +59,8 @@ def sprint(cards: Sequence[AnyCard]) -> None:
 
 
 def _start(cards: Sequence[AnyCard]) -> None:
-    token = new_id()
-    chosen = mixed(cards, seen(), COUNT, seed=seed_from(token))
-    drawn = [(card, seed_from(f"{token}.{card.id}")) for card in chosen if isinstance(card, Card)]
+    chosen = mixed(cards, seen(), COUNT, seed=seed_from(new_id()))
+    drawn = [(card, new_seed(card)) for card in chosen if isinstance(card, Card)]
     st.session_state[_RUN] = Run(drawn)
 
 
