@@ -73,16 +73,21 @@ def requests_with_shared_prefix(
         prefix_share: share of a request's cache that the prefix is, 0 to 1. [-]
     """
     prefix = kv_bytes_per_request * prefix_share
-    each = kv_bytes_per_request - sharing * prefix  # on average; the one stored copy comes off the room
-    return requests_that_fit(usable_bytes - prefix, weight_bytes, each)
+    each = kv_bytes_per_request - sharing * prefix  # on average
+    stored = prefix if sharing > 0 else 0.0  # the one copy comes off the room
+    return requests_that_fit(usable_bytes - stored, weight_bytes, each)
 
 
-def requests_per_s(batch: float, output_tokens: float, step_s: float) -> float:
-    """Requests that a full batch finishes a second: each holds its place for one step a token. [requests/s]
+def server_load(
+    requests_arriving_per_s: float, prefill_seconds: float, output_tokens: float, tokens_per_s: float
+) -> float:
+    """Share of the time that arriving work takes: each prompt its prefill, each answer its part of the decode rate. [-]
 
-    Little's law turned round. Prefill is left out, so a ceiling.
+    From 1 on the queue grows without bound. Prefill and decode take turns on the same GPUs here; chunks that ride along
+    in decode steps lower it. Source: the utilization law, Harchol-Balter 2013, chapter 6.
     """
-    return batch / float(positive("output_tokens * step_s", output_tokens * step_s))
+    each = prefill_seconds + output_tokens / float(positive("tokens_per_s", tokens_per_s))
+    return requests_arriving_per_s * each
 
 
 def prefill_s(
@@ -201,6 +206,33 @@ def speculation_speedup(
     """Speed-up at a batch, the checking pass priced by :func:`verify_cost`; below 1 it loses. [x]"""
     checking = verify_cost(num_params, weight_bytes, kv_bytes_per_request, batch, draft_tokens, num_gpus, accelerator)
     return float(speculative_speedup(acceptance, draft_tokens, draft_cost=draft_cost, verify_cost=checking))
+
+
+def speculation_gains_up_to(
+    acceptance: float,
+    draft_tokens: float,
+    draft_cost: float,
+    num_params: float,
+    weight_bytes: float,
+    kv_bytes_per_request: float,
+    most_requests: float,
+    num_gpus: float,
+    accelerator: Accelerator,
+) -> float:
+    """The largest batch, of those that fit, at which :func:`speculation_speedup` is 1 or more. [requests]
+
+    Break-even is where the checking pass takes E - c x draft tokens plain steps. Plain steps wait for memory there, so
+    both sides are straight lines in the batch; long caches may keep them from ever meeting.
+    """
+    worth = verification_tokens(acceptance, draft_tokens) - draft_tokens * draft_cost
+    bandwidth = num_gpus * accelerator.hbm_bytes_per_s
+    check_s = 2 * num_params * (draft_tokens + 1) / (num_gpus * accelerator.peak_flops_per_s("bf16"))
+    gap_s = check_s - worth * kv_bytes_per_request / bandwidth  # how much faster checking grows with each request
+    if worth < 1:
+        return 0.0
+    return float(
+        most_requests if gap_s <= 0 else min(most_requests, math.floor(worth * weight_bytes / bandwidth / gap_s))
+    )
 
 
 def kv_transfer_s(tokens: float, kv_bytes_per_token: float, link_bytes_per_s: float) -> float:

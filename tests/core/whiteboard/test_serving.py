@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.hardware import load_accelerators
+from core.kv_cache import kv_bytes
+from core.model_spec import load_models
 from core.whiteboard import serving
 
 H100 = load_accelerators()["h100-sxm"]
@@ -50,10 +52,16 @@ def test_a_prefix_is_stored_once():
     assert serving.requests_with_shared_prefix(10.0, 0.0, 1.0, 1.0, 0.5) == 19
 
 
-def test_a_full_batch_finishes_requests_at_the_rate_of_its_tokens_over_their_length():
-    assert serving.requests_per_s(11, 400, 20e-3) == pytest.approx(11 / 8)
-    with pytest.raises(ValueError, match="output_tokens"):
-        serving.requests_per_s(11, 0, 20e-3)
+def test_load_by_hand():
+    # 2 a second, each 70 ms of prefill and 400 of 733 tokens/s: 2 x (0.07 + 0.5457) = 1.23, more than there is.
+    assert serving.server_load(2, 0.07, 400, 733) == pytest.approx(1.2314, rel=1e-4)
+    with pytest.raises(ValueError, match="tokens_per_s"):
+        serving.server_load(2, 0.07, 400, 0)
+
+
+def test_the_cache_of_gpt3_is_what_the_model_spec_says():
+    model = load_models()["openai/gpt-3-175b"]
+    assert float(kv_bytes(model, 4096)) == 4_718_592 * 4096
 
 
 def test_prefill_of_8_000_tokens_by_hand():
@@ -112,6 +120,26 @@ def test_checking_at_a_batch_of_256_by_hand():
     assert serving.checking_floor_s(*shape, 5, 8, H100) == pytest.approx(22.64e-3, rel=1e-3)
     assert serving.checking_floor_s(*shape, 1, 8, H100) == pytest.approx(6.829e-3, rel=1e-3)
     assert serving.speculation_speedup(0.8, 4, 0.05, *shape, 8, H100) == pytest.approx(0.9563, rel=1e-3)
+
+
+@pytest.mark.parametrize(("acceptance", "draft", "cost", "cache"), [(0.8, 4, 0.05, 0.328e9), (0.7, 3, 0.1, 0.164e9)])
+def test_break_even_is_the_last_batch_that_gains(acceptance, draft, cost, cache):
+    def gain(batch: float) -> float:
+        return serving.speculation_speedup(acceptance, draft, cost, 70e9, 140e9, cache, batch, 8, H100)
+
+    last = serving.speculation_gains_up_to(acceptance, draft, cost, 70e9, 140e9, cache, 1e4, 8, H100)
+    assert 100 < last < 1000
+    assert gain(last) >= 1 > gain(last + 1)
+
+
+def test_long_caches_keep_speculation_gaining_at_every_batch_that_fits():
+    # Sadhukhan et al. 2024, arXiv:2408.11049: caches keep large batches of long contexts bound by memory.
+    shape = (0.8, 4, 0.05, 70e9, 140e9, 5.24e9)
+    assert serving.speculation_gains_up_to(*shape, 83, 8, H100) == 83
+    assert serving.speculation_speedup(*shape, 83, 8, H100) > 1
+    # A draft that costs more than it yields never gains: 1.1 tokens for 0.5 of a step each.
+    assert serving.speculation_gains_up_to(0.1, 1, 0.5, 70e9, 140e9, 1e9, 83, 8, H100) == 0
+    assert serving.speculation_speedup(0.1, 1, 0.5, 70e9, 140e9, 1e9, 1, 8, H100) < 1
 
 
 def test_a_hand_off_by_hand():
