@@ -220,7 +220,7 @@ class LiveChart {
       const range = this.#find("range");
       if (Number(range.value) !== i) range.value = i;
       range.setAttribute("aria-valuetext", slider.positions[i]);
-      range.style.setProperty("--live-fill", `${(100 * i) / Math.max(1, frames - 1)}%`);
+      range.style.setProperty("--fill", `${(100 * i) / Math.max(1, frames - 1)}%`);
       write(this.#find("position"), slider.positions[i]);
     }
     readouts.forEach(({ values, notes }, k) => {

@@ -5,7 +5,6 @@ Python evaluates the formula once over the slider's whole range; the browser pic
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,16 +15,16 @@ from core.display import BYTE_UNITS, show_bytes
 from core.hardware import load_accelerators
 from core.kv_cache import kv_bytes, max_batch
 from pages._ui import first_question
+from pages._ui.assets import asset
 
 GPU_ID, NUM_GPUS = "h100-sxm", 8
 CONTEXTS = np.arange(512, 65_536 + 1, 512)
 
-_ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _component = st.components.v2.component(
     "kv_picture",
-    html=(_ASSETS / "kv_picture.html").read_text(encoding="utf-8"),
-    css=(_ASSETS / "kv_picture.css").read_text(encoding="utf-8"),
-    js=(_ASSETS / "kv_picture.js").read_text(encoding="utf-8"),
+    html=asset("kv_picture.html"),
+    css=asset("range.css", "kv_picture.css"),
+    js=asset("kv_picture.js"),
 )
 
 

@@ -14,21 +14,20 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from core.charts.live import LiveFigure
 from core.charts.theme import DASH, NEUTRALS, PALETTE, PATTERN
+from pages._ui.assets import asset
 from pages._ui.static_files import plotly_file
 
-_ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _component = st.components.v2.component(
     "live_chart",
-    html=(_ASSETS / "live_chart.html").read_text(encoding="utf-8"),
-    css=(_ASSETS / "live_chart.css").read_text(encoding="utf-8"),
-    js=(_ASSETS / "live_chart.js").read_text(encoding="utf-8"),
+    html=asset("live_chart.html"),
+    css=asset("range.css", "live_chart.css"),
+    js=asset("live_chart.js"),
     isolate_styles=False,  # plotly.js writes its own styles into the document
 )
 _LOOK = {"palette": PALETTE, "patterns": PATTERN, "dashes": DASH, "neutrals": NEUTRALS}

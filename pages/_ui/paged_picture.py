@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from core.charts.theme import PALETTE
 from core.paged_blocks import BLOCK_TOKENS, LONGEST, NUM_BLOCKS, Frame, Held, story
+from pages._ui.assets import asset
 
-_ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _component = st.components.v2.component(
     "paged_picture",
-    html=(_ASSETS / "paged_picture.html").read_text(encoding="utf-8"),
-    css=(_ASSETS / "paged_picture.css").read_text(encoding="utf-8"),
-    js=(_ASSETS / "paged_picture.js").read_text(encoding="utf-8"),
+    html=asset("paged_picture.html"),
+    css=asset("paged_picture.css"),
+    js=asset("paged_picture.js"),
 )
 SLOTS = NUM_BLOCKS * BLOCK_TOKENS
 

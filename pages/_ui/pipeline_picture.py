@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from core.charts.pipeline import pipeline_figure
 from core.pipeline_drawing import PipelineDrawing
+from pages._ui.assets import asset
 
-_ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _component = st.components.v2.component(
     "pipeline_picture",
-    html=(_ASSETS / "pipeline_picture.html").read_text(encoding="utf-8"),
-    css=(_ASSETS / "pipeline_picture.css").read_text(encoding="utf-8"),
-    js=(_ASSETS / "pipeline_picture.js").read_text(encoding="utf-8"),
+    html=asset("pipeline_picture.html"),
+    css=asset("range.css", "pipeline_picture.css"),
+    js=asset("pipeline_picture.js"),
 )
 
 

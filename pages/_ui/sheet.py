@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 
 import streamlit as st
 
 from core.cheat_sheet import Table
+from pages._ui.assets import asset
 
-_ASSETS = Path(__file__).parents[2] / "assets"
-_CSS = "".join((_ASSETS / name).read_text(encoding="utf-8") for name in ("table.css", "cheat_sheet.css"))
+_CSS = asset("table.css", "cheat_sheet.css")
 
 
 def sheet(tables: Sequence[Table]) -> None:

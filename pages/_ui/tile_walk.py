@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from core.charts.theme import PALETTE
 from core.tile_walk import Frame, Walk
+from pages._ui.assets import asset
 
-_ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _component = st.components.v2.component(
     "tile_walk",
-    html=(_ASSETS / "tile_walk.html").read_text(encoding="utf-8"),
-    css=(_ASSETS / "tile_walk.css").read_text(encoding="utf-8"),
-    js=(_ASSETS / "tile_walk.js").read_text(encoding="utf-8"),
+    html=asset("tile_walk.html"),
+    css=asset("tile_walk.css"),
+    js=asset("tile_walk.js"),
 )
 
 
