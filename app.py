@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages._ui import registry, server, settings, state, static_files, store
+from pages._ui import deliver, registry, server, settings, state, static_files
 
 st.set_page_config(page_title="Ridgepoint", page_icon=str(Path(__file__).parent / "assets" / "icon.png"), layout="wide")
 static_files.ensure_static()
@@ -16,4 +16,4 @@ state.open_address()
 page.run()
 state.write_address()
 settings.keep()
-store.deliver()
+deliver.to_browser()

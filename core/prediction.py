@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 CONFIDENCES = (50, 70, 90)  # percent sure
+RIGHT_WITHIN = 0.10
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,11 @@ def ratio_in_words(guess: float, truth: float) -> str:
     if factor < 2:
         return f"{abs(ratio - 1):.0%} too {side}"
     return f"{factor:.1f}x too {side}"
+
+
+def right_on(guess: float, truth: float) -> bool:
+    """Within 10% of the truth, which is what a stated confidence is about."""
+    return _comparable(guess, truth) and abs(guess / truth - 1) <= RIGHT_WITHIN
 
 
 def matching_slip(guess: float, truth: float, slips: tuple[Slip, ...], *, tolerance: float = 0.05) -> Slip | None:

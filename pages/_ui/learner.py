@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
+from core.prediction import right_on
+from core.progress import recording
 from core.progress.document import Progress
 from core.progress.merging import merge
 from core.progress.reading import ProgressError, read, to_json
@@ -26,6 +29,12 @@ def mount() -> store.Store:
     """Connect a practice page to the browser's copy, near the top of its run, and save what callbacks ordered."""
     kept = store.mount(merge=_merge_texts, check=read)
     st.session_state[_STORE] = kept
+    _apply(kept)
+    return kept
+
+
+def _apply(kept: store.Store) -> None:
+    """Make the ordered changes and save the result."""
     whole = before = progress()
     for edit in st.session_state.pop(_EDITS, []):
         try:
@@ -33,8 +42,9 @@ def mount() -> store.Store:
         except ProgressError as error:
             st.session_state[_REFUSED] = str(error)
     if whole is not before:
-        _keep(kept, whole)
-    return kept
+        text = to_json(whole)
+        st.session_state[_PARSED] = (text, whole)
+        kept.save(text)
 
 
 def ready() -> bool:
@@ -71,6 +81,33 @@ def edit(change: Edit) -> None:
     st.session_state.setdefault(_EDITS, []).append(change)
 
 
+def keep_guess(question: str, guess: float | str, truth: float | str, confidence: int | None) -> None:
+    """Log a guess of a step page; ``question`` begins with the page's name."""
+    number = guess if isinstance(guess, float) else None
+    attempt = recording.predicted(
+        question,
+        question.split(".")[0],
+        attempt_id=recording.new_id(),
+        at=now(),
+        correct=guess == truth if isinstance(guess, str) else right_on(guess, float(truth)),
+        answer=str(guess),
+        number=number,
+        truth=float(truth) if number is not None else None,
+        confidence=confidence,
+    )
+    edit(partial(recording.log, attempt=attempt))
+
+
+def deliver() -> None:
+    """At the end of a run: make and save changes that the page ordered while it was drawn."""
+    if not st.session_state.get(_EDITS):
+        return
+    if store.is_mounted():
+        _apply(st.session_state[_STORE])
+    else:
+        mount()
+
+
 def now() -> datetime:
     """This moment with the learner's time zone, so that "today" is theirs."""
     try:
@@ -78,12 +115,6 @@ def now() -> datetime:
     except (ZoneInfoNotFoundError, ValueError):
         zone = ZoneInfo("UTC")
     return datetime.now(UTC).astimezone(zone)
-
-
-def _keep(kept: store.Store, whole: Progress) -> None:
-    text = to_json(whole)
-    st.session_state[_PARSED] = (text, whole)
-    kept.save(text)
 
 
 def _merge_texts(mine: str, theirs: str) -> str:

@@ -78,6 +78,7 @@ def reveal_number(
     commit = commit_of(key)
     if commit is None:
         return
+    _keep(key, commit, truth)
     with st.container(border=True):
         if prompt:
             st.markdown(prompt)
@@ -98,6 +99,7 @@ def reveal_choice(key: str, truth: str, explain: str) -> None:
     commit = commit_of(key)
     if commit is None:
         return
+    _keep(key, commit, truth)
     with st.container(border=True):
         if commit.guess is None:
             st.markdown(f"It is **{truth}**.")
@@ -127,6 +129,16 @@ def _confirm(key: str) -> None:
         st.button("Skip all from now on", type="tertiary", key=f"ask.{key}.never", on_click=_never)
     if st.session_state.pop(f"ask.{key}.empty", False):
         st.markdown(":red[:material/error: Choose an answer first, or press I do not know.]")
+
+
+def _keep(key: str, commit: Commit, truth: float | str) -> None:
+    """Put a locked guess into the learner's log, once."""
+    if st.session_state.get(f"predict-kept.{key}") is commit or commit.guess is None:
+        return
+    st.session_state[f"predict-kept.{key}"] = commit
+    from pages._ui import learner  # only now: a page without guesses needs no progress
+
+    learner.keep_guess(key, commit.guess, truth, commit.confidence)
 
 
 def _commit(key: str) -> None:

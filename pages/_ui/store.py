@@ -20,6 +20,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitAPIException
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import RunLocation, ThreadState
 
 from pages._ui.store_copy import Check, Copy, Health, Merge
@@ -122,7 +123,7 @@ def mount(key: str = "progress", *, merge: Merge | None = None, check: Check | N
     takes a message and returns events (``tests/pages/stand_in.py``).
     """
     copy: Copy = st.session_state.setdefault(f"{key}.copy", Copy(key))
-    copy.merge, copy.check, copy.mounted = merge or copy.merge, check or copy.check, True
+    copy.merge, copy.check, copy.mounted_in = merge or copy.merge, check or copy.check, _this_run()
     copy.fragments = {None}
     if not copy.ready:
         copy.asked += 1  # ask again: the answer to an earlier question may have been lost on its way
@@ -140,13 +141,23 @@ def mount(key: str = "progress", *, merge: Merge | None = None, check: Check | N
     return store
 
 
+def is_mounted(key: str = "progress") -> bool:
+    """Whether this run has connected the text already."""
+    copy: Copy | None = st.session_state.get(f"{key}.copy")
+    return copy is not None and copy.mounted_in is not None and copy.mounted_in is _this_run()
+
+
 def deliver(key: str = "progress") -> None:
     """At the end of a run: hand over what an earlier page ordered, if this page has no store."""
     copy: Copy | None = st.session_state.get(f"{key}.copy")
-    if copy and not copy.mounted and copy.commands:
+    if copy and copy.commands and not is_mounted(key):
         mount(key)
-    if copy:
-        copy.mounted = False
+
+
+def _this_run() -> object:
+    """An object that Streamlit makes anew for each run. A flag would stay up after a run that was broken off."""
+    run = get_script_run_ctx()
+    return run.cursors if run else None
 
 
 @st.fragment

@@ -74,7 +74,7 @@ class Copy:
     why_unreadable: str = ""
     keep: bool = False  # the stored text is unreadable: the next write keeps a copy of it
     health: Health = Health()
-    mounted: bool = False
+    mounted_in: object = None  # the run that connected it last
     fragments: set[str | None] = field(default_factory=set)  # whose callbacks need not draw; None: the whole page
 
     # What pages order.

@@ -1,20 +1,18 @@
-"""A still diagram on a page: SVG that core drew, in the colours of the theme, with its words for who cannot see it."""
+"""A still diagram on a page: SVG drawn on the server, in the colours of the theme, with its words for who cannot see it."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import streamlit as st
 
 from core.charts.svg import Diagram
 from core.charts.theme import PALETTE
+from pages._ui.assets import asset
 
-_ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _component = st.components.v2.component(
     "svg_picture",
-    html=(_ASSETS / "svg_picture.html").read_text(encoding="utf-8"),
-    css=(_ASSETS / "svg_picture.css").read_text(encoding="utf-8"),
-    js=(_ASSETS / "svg_picture.js").read_text(encoding="utf-8"),
+    html=asset("svg_picture.html"),
+    css=asset("svg_picture.css"),
+    js=asset("svg_picture.js"),
 )
 
 
