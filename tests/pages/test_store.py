@@ -338,6 +338,9 @@ def page() -> None:
 
     from pages._ui import store
 
+    if st.checkbox("another page"):
+        store.deliver()
+        st.stop()
     kept = store.mount()
 
     @st.fragment
@@ -351,6 +354,7 @@ def page() -> None:
         kept.save(f"{kept.text} body")
     part()
     store.deliver()
+    store.deliver()  # once more does no harm
 
 
 def run(tab: Tab | None = None) -> AppTest:
@@ -369,7 +373,9 @@ def test_a_page_without_a_browser_is_not_ready_and_stands():
 def test_a_save_before_the_browser_answers_waits():
     at = run()
     at.button[1].click().run()
-    at.run()
+    at.checkbox[0].check().run()  # a page without a store: it is handed over all the same
+    assert not at.exception
+    at.checkbox[0].uncheck().run()
     assert not at.exception
     assert at.text[0].value == "ready False, text 'None body', saving True"
 
