@@ -33,7 +33,9 @@ class Canvas:
     def bar(self, x: float, y: float, width: float, height: float, role: str) -> None:
         """A filled bar in the colour of a role of :mod:`core.charts.theme`, or in the page's accent."""
         fill = 'class="dia-accent"' if role == "accent" else f'style="fill:var(--{role})"'
-        self._parts.append(f'<rect x="{x:g}" y="{y:g}" width="{max(width, 0):g}" height="{height:g}" rx="2" {fill}/>')
+        self._parts.append(
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{height:.1f}" rx="2" {fill}/>'
+        )
 
     def box(self, x: float, y: float, width: float, height: float) -> None:
         """An outlined box to write into."""

@@ -1,4 +1,4 @@
-"""A still diagram on a page: SVG drawn on the server, in the colours of the theme, with its words for who cannot see it."""
+"""A still diagram on a page: SVG drawn on the server, in the theme's colours, with its words for who cannot see it."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from core.cheat_sheet import tables
 from pages._ui import pictures, settings, state
 from pages._ui.diagram import diagram
 from pages._ui.sheet import sheet
+from pages._ui.svg_picture import svg_picture
 from pages._ui.words import plain
 
 
@@ -16,11 +17,10 @@ def drawn() -> None:
     st.header("Where bytes live", anchor="bytes")
     st.markdown(f"Seen from one {plain(here.accelerator.name)} of your scenario. Lengths are on a log scale.")
     places = levels(here.accelerator, scale_up=here.scale_up, scale_out=here.scale_out)
-    diagram(
-        lambda canvas: pictures.levels_picture(canvas, places, unit),
-        pictures.levels_words(places, unit),
-        key="sheet.bytes",
+    bytes_drawn = diagram(
+        lambda canvas: pictures.levels_picture(canvas, places, unit), pictures.levels_words(places, unit)
     )
+    svg_picture(bytes_drawn, key="sheet.bytes")
     st.header("One token in one layer", anchor="layer")
     layer = layer_anatomy(here.model, here.serving.context_len)
     st.markdown(
@@ -28,13 +28,10 @@ def drawn() -> None:
         f"GPU; {layer.times} of its {layer.of} layers are like this. Bars are bytes moved, and "
         "brackets say what most of them are."
     )
-    diagram(
-        lambda canvas: pictures.layer_picture(canvas, layer, unit),
-        pictures.layer_words(layer, unit),
-        key="sheet.layer",
-    )
+    layer_drawn = diagram(lambda canvas: pictures.layer_picture(canvas, layer, unit), pictures.layer_words(layer, unit))
+    svg_picture(layer_drawn, key="sheet.layer")
     st.header("The method", anchor="method")
-    diagram(pictures.steps_picture, pictures.steps_words(), key="sheet.steps")
+    svg_picture(diagram(pictures.steps_picture, pictures.steps_words()), key="sheet.steps")
 
 
 with st.container(horizontal_alignment="center"), st.container(width=1080):

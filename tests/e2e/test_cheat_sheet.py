@@ -48,16 +48,16 @@ def test_the_drawings_wear_the_theme_and_speak(app: OpenPage):
     pictures = page.get_by_role("img")
     expect(pictures.filter(has=page.locator("svg"))).to_have_count(3)
     expect(page.get_by_role("img", name=re.compile("Main memory .*holds 85.5 GB, moves 3.35 TB"))).to_have_count(1)
-    bar = page.locator(".diagram .wide rect[style*='weights']").first
+    bar = page.locator(".dia-figure rect[style*='weights']").first
     red, green, blue = (int(n) for n in re.findall(r"\d+", bar.evaluate("bar => getComputedStyle(bar).fill"))[:3])
     assert f"#{red:02X}{green:02X}{blue:02X}" == PALETTE["dark"]["weights"]
 
 
 def test_a_phone_gets_drawings_of_its_own_with_letters_of_full_size(app: OpenPage):
     page = app("/cheat-sheet", **PHONE)
-    expect(page.locator(".diagram .narrow svg").first).to_be_visible()
-    expect(page.locator(".diagram .wide svg").first).to_be_hidden()
-    edges = page.locator(".diagram .narrow text").evaluate_all(
+    expect(page.locator(".dia-figure svg")).to_have_count(3)
+    assert {svg.get_attribute("width") for svg in page.locator(".dia-figure svg").all()} == {"344"}
+    edges = page.locator(".dia-figure text").evaluate_all(
         "texts => texts.map(text => text.getBoundingClientRect()).map(box => [box.left, box.right, box.height])"
     )
     assert all(0 <= left < right <= 390 and height >= 13 for left, right, height in edges)

@@ -8,10 +8,11 @@ from xml.etree import ElementTree
 import pytest
 
 from core.anatomy import layer_anatomy, levels
+from core.charts.theme import PALETTE
 from core.hardware import load_accelerators
 from core.model_spec import load_models
 from pages._ui import pictures
-from pages._ui.diagram import NARROW, WIDE, Canvas, drawing
+from pages._ui.diagram import NARROW, WIDE, Canvas, diagram
 from tests.pages.conftest import OpenPage
 
 LEVELS = levels(load_accelerators()["h100-sxm"])
@@ -21,11 +22,9 @@ PICTURES = {
     "layer": lambda canvas: pictures.layer_picture(canvas, LAYER, "GB"),
     "steps": pictures.steps_picture,
 }
-_LETTER = {
-    "small": 6.4,
-    "plain": 6.9,
-    "strong": 7.2,
-}  # pixels, on the generous side; the browser test has the real ones
+SVG = "{http://www.w3.org/2000/svg}"
+# Pixels by class, on the generous side; the browser test has the real ones.
+_LETTER = {"dia-small dia-quiet": 6.4, "": 6.9, "dia-strong": 7.2}
 
 
 @pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)
@@ -34,11 +33,11 @@ def test_nothing_leaves_the_drawing(draw, width):
     canvas = Canvas(width)
     height = draw(canvas)
     root = ElementTree.fromstring(canvas.svg(height))
-    for rect in root.iter("rect"):
+    for rect in root.iter(f"{SVG}rect"):
         x, y, w, h = (float(rect.get(name)) for name in ("x", "y", "width", "height"))
         assert 0 <= x <= x + w <= width + 0.5
         assert 0 <= y <= y + h <= height
-    for text in root.iter("text"):
+    for text in root.iter(f"{SVG}text"):
         length, x = _LETTER[text.get("class")] * len(text.text or ""), float(text.get("x"))
         left = {"start": x, "middle": x - length / 2, "end": x - length}[text.get("text-anchor")]
         assert left >= -1, text.text
@@ -51,16 +50,17 @@ def test_words_are_escaped():
     canvas.text(0, 10, "<script>alert('x')</script>")
     svg = canvas.svg(20)
     assert "<script" not in svg
-    assert ElementTree.fromstring(svg).find("text").text == "<script>alert('x')</script>"
+    assert ElementTree.fromstring(svg).find(f"{SVG}text").text == "<script>alert('x')</script>"
 
 
-def test_both_widths_and_all_colours_are_sent():
-    data = drawing(pictures.steps_picture, "five steps")
-    assert f'width="{WIDE}"' in data["wide"]
-    assert f'width="{NARROW}"' in data["narrow"]
-    used = set(re.findall(r"--role-([a-z]+)", drawing(PICTURES["layer"], "")["wide"]))
+def test_it_is_drawn_for_both_widths_in_colours_of_the_palette():
+    made = diagram(pictures.steps_picture, "five steps")
+    widths = [ElementTree.fromstring(drawn).get("width") for drawn in (made.wide, made.narrow)]
+    assert widths == [str(WIDE + 4), str(NARROW + 4)]  # a margin of 2 on each side
+    assert made.alt == "five steps"
+    used = set(re.findall(r"fill:var\(--([a-z]+)", diagram(PICTURES["layer"], "").wide))
     assert used == {"weights", "kv", "activations"}
-    assert used <= data["colours"]["light"].keys()
+    assert used <= PALETTE["light"].keys()
 
 
 def test_the_words_hold_every_number_that_is_drawn():
@@ -70,7 +70,7 @@ def test_the_words_hold_every_number_that_is_drawn():
     ):
         canvas = Canvas(WIDE)
         root = ElementTree.fromstring(canvas.svg(draw(canvas)))
-        drawn = [text.text for text in root.iter("text") if re.search(r"\d", text.text or "")]
+        drawn = [text.text for text in root.iter(f"{SVG}text") if re.search(r"\d", text.text or "")]
         assert [text for text in drawn if text not in words] == []
 
 
