@@ -59,8 +59,26 @@ def health() -> store.Health:
     return kept.health
 
 
-def refusal() -> None:
-    """Say once why something could not be kept."""
+def trouble() -> None:
+    """Say what keeps progress from being read or kept, and offer what is there for download."""
+    kept: store.Store = st.session_state[_STORE]
+    if kept.unreadable is not None:
+        st.warning(
+            f"What this browser holds cannot be read: {plain(kept.why_unreadable)} It is left where it is: "
+            "download it here, and your next answer starts a new file beside it.",
+            icon=":material/warning:",
+        )
+        st.download_button("Download what is there", kept.unreadable, "progress-unreadable.txt", "text/plain")
+    if kept.health.error:
+        st.warning(plain(kept.health.error), icon=":material/warning:")
+        st.download_button(
+            "Download my progress",
+            to_json(progress()),
+            "ridgepoint-progress.json",
+            "application/json",
+            key="learner.rescue",
+            on_click="ignore",
+        )
     if sentence := st.session_state.pop(_REFUSED, ""):
         st.error(plain(sentence), icon=":material/error:")
 

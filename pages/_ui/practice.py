@@ -18,5 +18,5 @@ def practice_page(title: str = "") -> Iterator[None]:
     with st.container(horizontal_alignment="center"), st.container(width=1080):
         if title:
             st.title(title, anchor=False)
-        learner.refusal()
+        learner.trouble()
         yield
