@@ -116,10 +116,10 @@ def steps_to_grow(doublings: float, growth_interval: float) -> float:
     return float(whole("doublings", doublings) * whole("growth_interval", growth_interval))
 
 
-def adam_update_after_spike(gradient_ratio: float, beta1: float, beta2: float) -> float:
-    r"""Adam's update in the step of a spike, in learning rates, for a weight whose gradients were noise before. [-]
+def adam_contribution(gradient_ratio: float, beta1: float, beta2: float) -> float:
+    r"""What one gradient of r times the usual size adds to Adam's update in its own step, in learning rates. [-]
 
-    With :math:`m = 0` and :math:`v = g^2` until then, and a gradient of r g:
+    With :math:`v = g^2` until then, and what earlier gradients left in the first moment not counted:
     :math:`(1-\beta_1) r / \sqrt{\beta_2 + (1-\beta_2) r^2}`, at most :math:`(1-\beta_1)/\sqrt{1-\beta_2}`.
     Source: Kingma and Ba 2014, arXiv:1412.6980, algorithm 1 and section 2.1.
     """

@@ -104,12 +104,12 @@ def adam_updates(gradients: np.ndarray, beta1: float, beta2: float) -> np.ndarra
 
 
 @pytest.mark.parametrize(("beta2", "bound"), [(0.95, 0.1 / np.sqrt(0.05)), (0.999, 0.1 / np.sqrt(0.001))])
-def test_a_spiking_gradient_moves_adam_as_its_recursion_does_and_never_beyond_the_bound(beta2, bound):
+def test_a_spiking_gradient_adds_to_adams_update_as_its_recursion_does_and_never_beyond_the_bound(beta2, bound):
     for ratio in (1.0, 10.0, 100.0):
         expected = adam_updates(np.array([ratio]), 0.9, beta2)[0]
-        assert precision.adam_update_after_spike(ratio, 0.9, beta2) == pytest.approx(expected)
+        assert precision.adam_contribution(ratio, 0.9, beta2) == pytest.approx(expected)
         assert expected < bound
-    assert precision.adam_update_after_spike(1e6, 0.9, beta2) == pytest.approx(bound)
+    assert precision.adam_contribution(1e6, 0.9, beta2) == pytest.approx(bound)
 
 
 def test_half_lives_by_hand():
