@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,14 @@ from streamlit.testing.v1 import AppTest
 from tests.pages.stand_in import Browser
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
+
+
+def _sent(node: Any) -> Iterator[str]:
+    """The message of each node of the page, decoded: texts lie in it as they are."""
+    if (proto := getattr(node, "proto", None)) is not None:
+        yield proto.SerializeToString().decode("utf-8", "ignore")
+    for child in getattr(node, "children", {}).values():
+        yield from _sent(child)
 
 
 class Visit:
@@ -46,7 +55,7 @@ class Visit:
 
     def payload(self) -> str:
         """All that was sent to the browser, as text: what a curious reader could find there."""
-        return str(self.at._tree)
+        return "\n".join(_sent(self.at._tree))
 
     def log(self) -> list[dict[str, Any]]:
         """The attempts that the browser keeps."""
