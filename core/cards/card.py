@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
+from core.cards.front_matter import line_of, split_front_matter
 from core.cards.models import Drill, Mcq, Question
-from core.cards.problems import line_of
 
 Kind = Literal["question", "drill", "mcq"]
 
@@ -45,15 +46,23 @@ class Card:
     def title(self) -> str:
         return self.model.title
 
-    def line_of(self, field: str) -> int:
-        """The line of a field (``compute.ratio.check``) or a section (``## Steps``) in the file."""
-        if field.startswith("## "):
-            lines = self.text.splitlines()
-            return next((number for number, line in enumerate(lines, 1) if line.strip() == field), 1)
-        path = [int(step) if step.isdigit() else step for step in field.split(", ")[0].split(".")]
-        return line_of(self.text.split("\n---", 1)[0].removeprefix("---\n"), tuple(path), 2)
+    def line_of(self, field: str, words: str = "") -> int:
+        """The line of a field (``compute.ratio.check``) or a section (``## Steps``) in the file.
 
-    @property
+        Args:
+            words: part of the field's text; the line on which it begins is meant, if it is found below.
+        """
+        lines = self.text.split("\n")
+        head, body = split_front_matter(self.text)
+        if field.startswith("## "):
+            below = len(lines) - body.count("\n")
+            start = next((at for at, line in enumerate(lines[below - 1 :], below) if line.strip() == field), 1)
+        else:
+            start = line_of(head, path_of(field), 2)
+        first = words.split("\n")[0]
+        return next((at for at in range(start, len(lines) + 1) if first in lines[at - 1]), start) if first else start
+
+    @cached_property
     def steps(self) -> list[str]:
         """The worked steps of a drill, in order."""
         return numbered(self.sections.get("Steps", ""))
@@ -72,9 +81,10 @@ class McqCard:
     topic: str
     step: int
     path: str
-    line: int
+    line: int  # the first line of its block
     content_hash: str
     answer_hash: str
+    text: str  # the block
     own: bool = False
 
     @property
@@ -89,8 +99,17 @@ class McqCard:
     def title(self) -> str:
         return self.model.title
 
+    def line_of(self, field: str) -> int:
+        """The line of a field (``options.2.why``) in the quiz file."""
+        return line_of(self.text, path_of(field), self.line)
+
 
 AnyCard = Card | McqCard
+
+
+def path_of(field: str) -> tuple[object, ...]:
+    """``hints.2.text`` as keys and positions."""
+    return tuple(int(step) if re.fullmatch(r"[0-9]{1,6}", step) else step for step in field.split("."))
 
 
 def short_hash(*parts: str) -> str:
@@ -98,19 +117,42 @@ def short_hash(*parts: str) -> str:
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:12]
 
 
+def headed(body: str) -> list[tuple[str, str]]:
+    """The parts of a Markdown body by second-level heading, in order; what stands above the first has no name."""
+    parts: list[tuple[str, list[str]]] = [("", [])]
+    in_code = False
+    for line in body.split("\n"):
+        in_code ^= line.startswith("```")
+        if line.startswith("## ") and not in_code:
+            parts.append((line[3:].strip(), []))
+        else:
+            parts[-1][1].append(line)
+    return [(name, "\n".join(lines).strip()) for name, lines in parts]
+
+
 def split_sections(body: str) -> dict[str, str]:
-    """The parts of a Markdown body by second-level heading, in order."""
-    parts = re.split(r"^## +(.+?) *$", body, flags=re.M)
-    return {name.strip(): text.strip() for name, text in zip(parts[1::2], parts[2::2], strict=True)}
+    """The same as a table, without what stands above the first heading; of two with one name the first."""
+    sections: dict[str, str] = {}
+    for name, text in headed(body)[1:]:
+        sections.setdefault(name, text)
+    return sections
 
 
 def numbered(text: str) -> list[str]:
     """The items of a numbered Markdown list, each on one line."""
-    items = re.split(r"^\d+\. +", text, flags=re.M)[1:]
+    items = re.split(r"^\d{1,3}\. +", text, flags=re.M)[1:]
     return [" ".join(item.split()) for item in items]
 
 
 def wrong_and_right(text: str) -> list[tuple[str, str]]:
-    """The pairs of ``- wrong: ...`` and ``right: ...`` below it."""
-    pairs = re.findall(r"^- wrong: *(.+?)\n\s+right: *(.+?)(?=\n- wrong:|\Z)", text, flags=re.M | re.S)
-    return [tuple(" ".join(part.split()).strip('"') for part in pair) for pair in pairs]  # type: ignore[misc]
+    """The pairs of ``- wrong: ...`` and the ``right: ...`` below it; a wrong without a right is left out."""
+    pairs = []
+    for item in re.split(r"^- wrong:", text, flags=re.M)[1:]:
+        wrong, found, right = item.partition("\n  right:")
+        if found and wrong.strip() and right.strip():
+            pairs.append((_unquoted(wrong), _unquoted(right)))
+    return pairs
+
+
+def _unquoted(text: str) -> str:
+    return " ".join(text.split()).strip('"')

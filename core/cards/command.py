@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.cards.card import Card
-from core.cards.draw import draw
+from core.cards.draw import DrawError, draw
+from core.cards.expressions import ExpressionError
 from core.cards.library import CONTENT, read_bank
 from core.cards.models import SCHEMAS, Drill
 from core.cards.scaffold import SCAFFOLDS, scaffold
-from core.cards.text import significant
+from core.cards.text import TextError, significant
 from core.cards.validate import SEEDS, check_bank
 
 
@@ -24,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     check.add_argument(
         "paths", nargs="*", help="show only findings of files that begin with one of these, from content/"
     )
-    check.add_argument("--seeds", type=int, default=SEEDS)
+    check.add_argument("--seeds", type=int, default=SEEDS, help="variants of each card")
     preview = commands.add_parser("preview", help="print five variants of a card")
     preview.add_argument("card")
     new = commands.add_parser("new", help="write a scaffold: new question serving my-slug")
@@ -49,16 +50,27 @@ def main(arguments: Sequence[str]) -> int:
 
 def _check(content: Path, paths: Sequence[str], seeds: int) -> int:
     bank = read_bank(content)
+    if not bank.cards and not bank.problems:
+        print(f"{content} holds no cards: they lie in drills/, questions/ and quizzes/")
+        return 1
+    places = [path.removeprefix("./").removeprefix(f"{content.name}/") for path in paths]
+    if nothing := [place for place in places if not any(file.startswith(place) for file in _files(content))]:
+        print(f"no file of {content} begins with {', '.join(nothing)}")
+        return 1
     found = [
         problem
         for problem in check_bank(bank, seeds=seeds)
-        if not paths or any(problem.path.startswith(path.removeprefix("content/")) for path in paths)
+        if not places or any(problem.path.startswith(place) for place in places)
     ]
     for problem in found:
         print(problem)
     counts = ", ".join(f"{len(bank.of_kind(kind))} {kind}s" for kind in ("drill", "mcq", "question"))
     print(f"{len(found)} problems" if found else f"ok: {counts}, {len(bank.sources)} sources, {seeds} variants each")
     return 1 if found else 0
+
+
+def _files(content: Path) -> list[str]:
+    return [path.relative_to(content).as_posix() for path in content.rglob("*") if path.is_file()]
 
 
 def _new(content: Path, kind: str, topic: str, slug: str) -> int:
@@ -69,7 +81,10 @@ def _new(content: Path, kind: str, topic: str, slug: str) -> int:
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("x", encoding="utf-8") as file:
             file.write(text)
-    except (ValueError, FileExistsError) as error:
+    except FileExistsError:
+        print(f"nothing was written: {target} exists; write your card into it, or take another slug")
+        return 1
+    except (ValueError, OSError) as error:
         print(f"nothing was written: {error}")
         return 1
     print(f"{target}: fill it in, then run: python -m core.cards check {place}")
@@ -81,6 +96,15 @@ def _preview(content: Path, card_id: str) -> int:
     if not isinstance(card, Card):
         print(f"{card_id} is no drill or question that can be read; run check")
         return 1
+    try:
+        _print_variants(card)
+    except (DrawError, TextError, ExpressionError) as error:
+        print(f"{card_id} cannot be drawn: {error}; run check")
+        return 1
+    return 0
+
+
+def _print_variants(card: Card) -> None:
     for seed in range(5):
         variant = draw(card, seed)
         print(f"--- seed {seed}: {dict(variant.values)}")
@@ -91,4 +115,3 @@ def _preview(content: Path, card_id: str) -> int:
         if isinstance(card.model, Drill):
             for slip in card.model.partial:
                 print(f"slip {significant(variant.value_of(slip.expr), 6)}: {variant.fill(slip.say)}")
-    return 0

@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from core.cards import functions
 from core.cards.card import AnyCard, Card
@@ -18,7 +18,7 @@ from core.hardware import Accelerator, load_accelerators
 from core.units import GB, TFLOP, in_units
 
 MAX_SEED = 2**31
-MAX_TRIES = 2_000
+MAX_TRIES = 500
 FRESH_TRIES = 32  # with as few as two draws, chances of missing the other are one in four billion
 Value = float | str
 
@@ -27,7 +27,7 @@ class DrawError(ValueError):
     """A card from which no variant can be drawn."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Variant:
     """One draw: ``values`` in the card's units, and as ``truth`` what the core says, in the printed units."""
 
@@ -52,13 +52,18 @@ class Variant:
 
     def value_of(self, expression: str) -> float:
         """An expression of the card (a known slip, say) with this variant's numbers."""
-        return evaluate(expression, {**numbers(self.card, self.values), **self.truth})
+        return evaluate(expression, self.numbers)
 
-    @property
+    @cached_property
+    def numbers(self) -> dict[str, float]:
+        """What expressions of the card may read: the parameters in its units, and the truth."""
+        return {**numbers(self.card, self.values), **self.truth}
+
+    @cached_property
     def _printed(self) -> dict[str, Value]:
         return {**shown(self.card, self.values), **self.truth}
 
-    @property
+    @cached_property
     def _digits(self) -> dict[str, int]:
         return {name: computed.digits for name, computed in computations(self.card).items()}
 
@@ -79,6 +84,7 @@ def with_values(card: Card, values: Mapping[str, Value], seed: int) -> Variant:
         DrawError: the core refuses the numbers.
     """
     try:
+        numbers(card, values)  # an unknown accelerator is refused even where nothing is computed
         truth = {name: from_core(card, computed, values) for name, computed in computations(card).items()}
     except (ExpressionError, functions.FunctionError) as error:
         raise DrawError(f"{card.id}: {error}") from None
@@ -121,6 +127,17 @@ def drawn_values(card: Card, seed: int) -> dict[str, Value]:
         except ExpressionError as error:
             raise DrawError(f"{card.id}: require: {error}") from None
     raise DrawError(f"{card.id}: of {MAX_TRIES:,} draws none satisfies {model.require!r}")
+
+
+def acceptance(card: Card, tries: int = 200) -> float:
+    """Share of single draws that satisfy what the card requires, 0 to 1.
+
+    Raises:
+        ExpressionError: the requirement has no value for some of them.
+    """
+    stream = random.Random(card.id)
+    draws = ({name: _one(parameter, stream) for name, parameter in card.model.params.items()} for _ in range(tries))
+    return sum(evaluate(card.model.require, numbers(card, values)) != 0 for values in draws) / tries
 
 
 def seed_from(text: str) -> int:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import CodeType
 
 FUNCTIONS: dict[str, Callable[..., float]] = {
-    "ceil": math.ceil,
-    "floor": math.floor,
+    "ceil": lambda value: float(math.ceil(value)),
+    "floor": lambda value: float(math.floor(value)),
     "sqrt": math.sqrt,
     "exp": math.exp,
     "log2": math.log2,
@@ -28,6 +29,13 @@ _ALLOWED = (
     *(ast.Constant, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.USub, ast.UAdd),
     *(ast.And, ast.Or, ast.Not, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq),
 )
+# What the parser need not even see: texts, brackets, attributes, assignments, and a number that runs into a word.
+_FOREIGN = re.compile(
+    r"[^A-Za-z0-9_ \t\n.,()+\-*/%<>=!]|(?<![0-9])\.(?![0-9])"
+    r"|(?<![\w.])[0-9.]*[0-9][0-9_.]*(?:[eE][+-]?[0-9]+)?(?![eE][+-]?[0-9])[A-Za-z_]"
+)
+_FLOAT = "float"  # no parameter reaches it: it stands in the tree only, never in a text
+_GLOBALS = {"__builtins__": {}, _FLOAT: float}
 
 
 class ExpressionError(ValueError):
@@ -50,10 +58,11 @@ def evaluate(text: str, values: Mapping[str, float]) -> float:
         ExpressionError: it is not of the language, reads a name without a value, or has no finite value.
     """
     code, names = _compiled(text)
-    if missing := sorted(names - values.keys()):
-        raise ExpressionError(f"{text!r} reads {', '.join(missing)}, known are {', '.join(sorted(values))}")
+    if not names <= values.keys():
+        missing = ", ".join(sorted(names - values.keys()))
+        raise ExpressionError(f"{text!r} reads {missing}, known are {', '.join(sorted(values))}")
     try:
-        result = eval(code, {"__builtins__": {}}, {**FUNCTIONS, **{name: float(values[name]) for name in names}})
+        result = eval(code, _GLOBALS, {**FUNCTIONS, **{name: float(values[name]) for name in names}})
         number = float(result)
     except (ArithmeticError, ValueError, TypeError) as error:
         raise ExpressionError(f"{text!r} has no value: {error}") from None
@@ -66,6 +75,10 @@ def evaluate(text: str, values: Mapping[str, float]) -> float:
 def _compiled(text: str) -> tuple[CodeType, frozenset[str]]:
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"an expression has at most {MAX_LENGTH} characters, this one has {len(text)}")
+    if foreign := _FOREIGN.search(text):
+        raise ExpressionError(
+            f"{text!r} holds {foreign[0]!r}: an expression has numbers, names and + - * / // % ** only"
+        )
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -76,16 +89,43 @@ def _compiled(text: str) -> tuple[CodeType, frozenset[str]]:
             raise ExpressionError(f"{text!r} holds {type(node).__name__}, which is not allowed in an expression")
         if isinstance(node, ast.Call):
             if not (isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS) or node.keywords:
-                raise ExpressionError(f"{text!r} may call {', '.join(FUNCTIONS)}, nothing else")
+                raise ExpressionError(f"{text!r} may call {', '.join(FUNCTIONS)}, nothing else, and by position")
             functions.add(id(node.func))
         if isinstance(node, ast.Constant):
             if isinstance(node.value, bool) or not isinstance(node.value, int | float):
                 raise ExpressionError(f"{text!r} holds {node.value!r}; constants are numbers")
-            try:
-                node.value = float(node.value)
-            except OverflowError:
-                raise ExpressionError(f"{text!r} holds a number that is too large") from None
+            node.value = _as_float(node.value, text)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in functions}
-    if clash := sorted(names & FUNCTIONS.keys()):
+    if clash := sorted(names & {*FUNCTIONS, _FLOAT}):
         raise ExpressionError(f"{text!r} uses {', '.join(clash)} as a number; it is a function")
-    return compile(tree, "<expression>", "eval"), frozenset(names)
+    _make_truth_a_float(tree)
+    try:
+        return compile(ast.fix_missing_locations(tree), "<expression>", "eval"), frozenset(names)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ExpressionError(f"{text!r} is not an expression: {error}") from None
+
+
+def _as_float(value: float, text: str) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ExpressionError(f"{text!r} holds a number that is too large")
+    return number
+
+
+def _make_truth_a_float(tree: ast.Expression) -> None:
+    """Wrap each comparison and each ``not``: true and false are whole numbers, and whole numbers have no largest."""
+    for parent in ast.walk(tree):  # has taken a node's children before it gives the node, so wrappers are not walked
+        for field, value in ast.iter_fields(parent):
+            if isinstance(value, list):
+                value[:] = [_wrapped(item) for item in value]
+            else:
+                setattr(parent, field, _wrapped(value))
+
+
+def _wrapped(node: object) -> object:
+    if isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
+        return ast.Call(ast.Name(_FLOAT, ast.Load()), [node], [])
+    return node

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from typing import TypeVar
 
@@ -36,5 +37,5 @@ def _holds(card: AnyCard, wanted: list[str]) -> bool:
     if not wanted:
         return True
     asked = card.model.stem if isinstance(card, McqCard) else card.sections.get("Prompt", "")
-    present = f"{card.id.replace('-', ' ')} {card.title} {asked}".lower().split()
-    return all(any(word.strip("\"'(.,:;").startswith(want) for word in present) for want in wanted)
+    present = f"{card.id} {card.title} {asked}".lower()
+    return all(re.search(rf"(?<![a-z0-9]){re.escape(want)}", present) for want in wanted)

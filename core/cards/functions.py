@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib import import_module
@@ -38,14 +39,24 @@ def call(name: str, arguments: Mapping[str, object]) -> float:
     """Call one of them.
 
     Raises:
-        FunctionError: unknown name or argument, or the function refused its numbers.
+        FunctionError: unknown name or argument, refused numbers, or a result that is not finite.
     """
-    function = find(name)
+    function, signature = find(name), _signature(name)
     try:
-        inspect.signature(function).bind(**arguments)
+        signature.bind(**arguments)
     except TypeError as error:
-        raise FunctionError(f"{name}{inspect.signature(function)}: {error}") from None
+        raise FunctionError(f"{name}: {error}; it takes {', '.join(signature.parameters)}") from None
     try:
-        return float(function(**arguments))
-    except (ValueError, ArithmeticError) as error:
+        value = float(function(**arguments))
+    except (ValueError, ArithmeticError, MemoryError) as error:
         raise FunctionError(f"{name} refuses its numbers: {error}") from None
+    except (TypeError, AttributeError) as error:  # an accelerator where a number belongs, or the other way round
+        raise FunctionError(f"{name} cannot take these arguments: {error}") from None
+    if not math.isfinite(value):
+        raise FunctionError(f"{name} gives {value}, which is no finite number")
+    return value
+
+
+@lru_cache(maxsize=1024)
+def _signature(name: str) -> inspect.Signature:
+    return inspect.signature(find(name))

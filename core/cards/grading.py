@@ -10,7 +10,7 @@ from core.cards.card import McqCard
 from core.cards.draw import Variant
 from core.cards.expressions import ExpressionError
 from core.cards.models import Drill, KnownSlip, Option
-from core.cards.quantities import read_answer
+from core.cards.typed import read_answer
 
 ESTIMATOR_FACTOR = 2.0
 
@@ -45,7 +45,7 @@ def grade_drill(variant: Variant, text: str) -> DrillGrade:
 
 def within_factor(guess: float, truth: float, factor: float = ESTIMATOR_FACTOR) -> bool:
     """Whether a positive guess is off by at most a factor, either way."""
-    return guess > 0 and truth > 0 and abs(math.log(guess / truth)) <= math.log(factor) + 1e-12
+    return guess > 0 and truth > 0 and abs(math.log(guess) - math.log(truth)) <= math.log(factor) + 1e-12
 
 
 def _slip(variant: Variant, guess: float) -> KnownSlip | None:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-import frontmatter
-import yaml
-from frontmatter.default_handlers import YAMLHandler
 from pydantic import BaseModel, ValidationError
 
 from core.cards.card import AnyCard, Card, McqCard, short_hash, split_sections
-from core.cards.models import CompetencyEntry, Drill, Mcq, Question, QuizHead, Source, TopicEntry
-from core.cards.problems import CardError, CardProblem, line_of
+from core.cards.front_matter import YamlFault, line_of, read_yaml, split_front_matter
+from core.cards.models import CompetencyEntry, Drill, Mcq, Misplaced, Question, QuizHead, Source, TopicEntry
+from core.cards.problems import CardError, CardProblem, short
 
 CONTENT = Path(__file__).resolve().parents[2] / "content"
 MAX_FILE_BYTES = 200_000
-_FENCE = re.compile(r"^```mcq\n(?P<block>.*?)^```\s*$", re.M | re.S)
+MAX_FIELD = 120
+_TYPES = {"float", "str", "bool", "constrained-str"}  # as pydantic names the branches of a union
+MAX_FINDINGS = 20  # of one file: who sees these knows what to do
+SCHEMA_NAMES = ("drill/1", "question/1", "quiz/1")
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
@@ -32,6 +32,7 @@ class Bank:
     topics: dict[str, TopicEntry] = field(default_factory=dict)
     competencies: dict[str, CompetencyEntry] = field(default_factory=dict)
     problems: list[CardProblem] = field(default_factory=list)
+    places: dict[str, tuple[str, int]] = field(default_factory=dict)  # of sources: file and line
 
     def of_kind(self, kind: str) -> list[AnyCard]:
         """Cards of one kind in the order of their ids."""
@@ -71,65 +72,37 @@ def read_texts(files: Mapping[str, bytes], *, own: bool = False) -> Bank:
         try:
             text = _text(raw)
             if path.startswith("sources/"):
-                _add(bank.sources, _table(Source, path, text, bank), path, bank)
+                _add_sources(path, text, bank)
             elif path == "topics.yaml":
-                _add(bank.topics, _table(TopicEntry, path, text, bank), path, bank)
+                bank.topics = _table(TopicEntry, path, text, bank)
             elif path == "competencies.yaml":
-                _add(bank.competencies, _table(CompetencyEntry, path, text, bank), path, bank)
+                bank.competencies = _table(CompetencyEntry, path, text, bank)
             else:
                 for card in _cards(path, text, bank, own=own):
                     if card.id in bank.cards:
-                        first = bank.cards[card.id].path
-                        bank.problems.append(CardProblem(path, 1, "id", f"{card.id} stands in {first} already"))
+                        rule = f"{card.id} stands in {bank.cards[card.id].path} already: give one of the two another id"
+                        bank.problems.append(CardProblem(path, card.line_of("id"), "id", rule))
                     else:
                         bank.cards[card.id] = card
-        except _Unreadable as error:
-            bank.problems.append(CardProblem(path, error.line, error.field, str(error)))
+        except YamlFault as fault:
+            bank.problems.append(CardProblem(path, fault.line, fault.field, str(fault)))
     return bank
-
-
-class _Unreadable(ValueError):
-    def __init__(self, message: str, line: int = 1, field: str = "") -> None:
-        super().__init__(message)
-        self.line, self.field = line, field
 
 
 def _text(raw: bytes) -> str:
     if len(raw) > MAX_FILE_BYTES:
-        raise _Unreadable(f"{len(raw):,} bytes; a card file has at most {MAX_FILE_BYTES:,}")
+        raise YamlFault(f"{len(raw):,} bytes; a card file has at most {MAX_FILE_BYTES:,}", 1)
     try:
-        return raw.decode("utf-8").replace("\r\n", "\n")
-    except UnicodeDecodeError:
-        raise _Unreadable("is not UTF-8 text: save it as UTF-8") from None
-
-
-def _yaml(text: str, first_line: int = 1) -> object:
-    if re.search(r"(^|[\s\[{,:-])[&*][A-Za-z0-9_]", text) and any(
-        isinstance(event, yaml.AliasEvent) for event in _events(text)
-    ):
-        raise _Unreadable("YAML aliases (*name) are not used in cards: write the value out", first_line)
-    try:
-        return yaml.load(text, Loader=yaml.CSafeLoader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = first_line + (mark.line if mark else 0)
-        problem = getattr(error, "problem", None) or str(error)
-        raise _Unreadable(
-            f"the YAML cannot be read here: {problem}; quote a text that holds ': ' or ' #'", line
-        ) from None
-
-
-def _events(text: str) -> Iterator[yaml.Event]:
-    try:
-        yield from yaml.parse(text, Loader=yaml.CSafeLoader)
-    except yaml.YAMLError:
-        return
+        return raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise YamlFault("is not UTF-8 text: save it as UTF-8", line) from None
 
 
 def _table(model: type[_Model], path: str, text: str, bank: Bank) -> dict[str, _Model]:
-    raw = _yaml(text)
+    raw = read_yaml(text)
     if not isinstance(raw, dict):
-        raise _Unreadable("is a table: a key a row")
+        raise YamlFault("is a table: a key a row", 1)
     rows = {}
     for key, row in raw.items():
         try:
@@ -139,77 +112,88 @@ def _table(model: type[_Model], path: str, text: str, bank: Bank) -> dict[str, _
     return rows
 
 
-def _add(table: dict[str, _Model], rows: dict[str, _Model], path: str, bank: Bank) -> None:
-    for key, row in rows.items():
-        if key in table:
-            bank.problems.append(CardProblem(path, 1, key, "stands in another file already"))
+def _add_sources(path: str, text: str, bank: Bank) -> None:
+    for key, row in _table(Source, path, text, bank).items():
+        line = line_of(text, (key,))
+        if key in bank.sources:
+            first, first_line = bank.places[key]
+            bank.problems.append(CardProblem(path, line, key, f"stands in {first}:{first_line} already: keep one"))
         else:
-            table[key] = row
+            bank.sources[key], bank.places[key] = row, (path, line)
 
 
 def _cards(path: str, text: str, bank: Bank, *, own: bool) -> Iterator[AnyCard]:
     head, body = split_front_matter(text)
-    data = _yaml(head, 2)
+    data = read_yaml(head, 2)
     if not isinstance(data, dict):
-        raise _Unreadable("begins with YAML front matter between two lines of ---")
+        raise YamlFault("begins with YAML front matter between two lines of ---", 1)
     schema = data.get("schema")
+    if schema not in SCHEMA_NAMES:
+        line = line_of(head, ("schema",), 2)
+        raise YamlFault(f"{short(schema)} is not known; write one of {', '.join(SCHEMA_NAMES)}", line, "schema")
     try:
-        match schema:
-            case "drill/1" | "question/1":
-                model = (Drill if schema == "drill/1" else Question).model_validate(data)
-                sections = split_sections(body)
-                numbers = repr((data.get("params"), data.get("require"), data.get("answer") or data.get("compute")))
-                yield Card(model, sections, path, short_hash(text), short_hash(str(schema), numbers), text, own)
-            case "quiz/1":
-                quiz = QuizHead.model_validate(data)
-                yield from _mcqs(quiz, path, text, bank, own=own)
-            case _:
-                line = line_of(head, ("schema",), 2)
-                known = "drill/1, question/1, quiz/1"
-                raise _Unreadable(f"{schema!r} is not known; write one of {known}", line, "schema")
+        if schema == "quiz/1":
+            yield from _mcqs(QuizHead.model_validate(data), path, text, bank, own=own)
+            return
+        model = (Drill if schema == "drill/1" else Question).model_validate(data)
     except ValidationError as error:
         bank.problems += _findings(error, path, head, 2)
-
-
-def split_front_matter(text: str) -> tuple[str, str]:
-    """The YAML between the first two lines of three dashes, and the Markdown below; empty YAML where there is none."""
-    if not frontmatter.checks(text):
-        return "", text
-    head, body = YAMLHandler().split(text)
-    return head.strip("\n"), body
+        return
+    numbers = repr((data.get("params"), data.get("require"), data.get("answer") or data.get("compute")))
+    yield Card(model, split_sections(body), path, short_hash(text), short_hash(str(schema), numbers), text, own)
 
 
 def _mcqs(quiz: QuizHead, path: str, text: str, bank: Bank, *, own: bool) -> Iterator[McqCard]:
-    for found in _FENCE.finditer(text):
-        first_line = text.count("\n", 0, found.start()) + 2
-        block = found["block"]
+    blocks = 0
+    for line, block in _blocks(text):
+        blocks += 1
+        if block is None:
+            bank.problems.append(CardProblem(path, line - 1, "", "the block is not closed: end it with a line of ```"))
+            continue
         try:
-            data = _yaml(block, first_line)
+            data = read_yaml(block, line)
             model = Mcq.model_validate(data)
-        except _Unreadable as error:
-            bank.problems.append(CardProblem(path, error.line, error.field, str(error)))
+        except YamlFault as fault:
+            bank.problems.append(CardProblem(path, fault.line, fault.field, str(fault)))
             continue
         except ValidationError as error:
-            bank.problems += _findings(error, path, block, first_line)
+            bank.problems += _findings(error, path, block, line)
             continue
         options = repr([(option.text, option.correct) for option in model.options])
-        yield McqCard(
-            model, quiz.topic, quiz.step, path, first_line, short_hash(block), short_hash(model.stem, options), own
-        )
+        content, answer = short_hash(block), short_hash(model.stem, options)
+        yield McqCard(model, quiz.topic, quiz.step, path, line, content, answer, block, own)
+    if not blocks:
+        bank.problems.append(CardProblem(path, 1, "", "holds no block that begins with ```mcq"))
+
+
+def _blocks(text: str) -> Iterator[tuple[int, str | None]]:
+    """Each fenced ``mcq`` block with its first line; None where it is not closed before the next one begins."""
+    begun, lines = 0, text.split("\n")
+    for number, line in enumerate(lines, start=1):
+        if line.rstrip() == "```mcq":
+            if begun:
+                yield begun, None
+            begun = number + 1
+        elif begun and line.rstrip() == "```":
+            yield begun, "\n".join([*lines[begun - 1 : number - 1], ""])
+            begun = 0
+    if begun:
+        yield begun, None
 
 
 def _findings(
     error: ValidationError, path: str, text: str, first_line: int, below: tuple[object, ...] = ()
 ) -> list[CardProblem]:
-    return [
-        CardProblem(
-            path,
-            line_of(text, (*below, *item["loc"]), first_line),
-            ".".join(map(str, (*below, *item["loc"]))),
-            _rule(item),
-        )
-        for item in error.errors(include_url=False)
-    ]
+    found: dict[CardProblem, None] = {}
+    for item in error.errors(include_url=False)[: 2 * MAX_FINDINGS]:
+        reason = item.get("ctx", {}).get("error")
+        at = reason.at if isinstance(reason, Misplaced) else ()
+        loc = [*below, *item["loc"], *at]
+        while loc and isinstance(loc[-1], str) and (loc[-1] in _TYPES or "[" in loc[-1]):
+            loc.pop()  # which branch of "a number or a text" it was
+        place = ".".join(map(str, loc))[:MAX_FIELD]
+        found[CardProblem(path, line_of(text, tuple(loc), first_line), place, _rule(item))] = None
+    return list(found)[:MAX_FINDINGS]
 
 
 def _rule(item: Mapping[str, Any]) -> str:
@@ -221,5 +205,4 @@ def _rule(item: Mapping[str, Any]) -> str:
             return "is not a field of this schema: remove it or correct its name"
         case "value_error":
             return message
-    shown = repr(item["input"])
-    return f"{shown if len(shown) <= 80 else shown[:77] + '...'}: {message[0].lower()}{message[1:]}"
+    return f"{short(item['input'])}: {message[0].lower()}{message[1:]}"

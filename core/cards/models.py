@@ -6,36 +6,33 @@ A parameter declares its unit. Texts and ``check`` expressions read it in that u
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from core.cards.expressions import FUNCTIONS, ExpressionError, names_in
+from core.cards.problems import short
 from core.cards.quantities import UnitError, unit
 
 ACCELERATOR = "accelerator"  # the unit of a parameter whose choices are accelerators of the catalog
+MAX_PARAMS = 24  # a card with more is not drawn in the time that a page has
+MAX_COMPUTED = 60
+MAX_ROWS = 12
+MAX_STEPS = 10_000
+LONG_OPTION = 1.6  # times the middle option: a longer correct one gives itself away
 ACCELERATOR_NAMES = {"tf": "TFLOP/s", "hbm": "GB/s", "cap": "GB", "nvl": "GB/s"}  # what such a parameter brings along
-
-Level = Literal["mid", "senior", "staff"]
-Topic = Annotated[str, StringConstraints(pattern=r"^[a-z]+(-[a-z]+)*$")]
-Text = Annotated[str, StringConstraints(min_length=1, max_length=1200, strip_whitespace=True)]
-Line = Annotated[str, StringConstraints(min_length=1, max_length=400, strip_whitespace=True)]
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,31}$")]
-Expression = Annotated[str, StringConstraints(min_length=1, max_length=400)]
-Competency = Literal["measurement", "quantitative", "breadth", "judgement", "communication", "verification"]
-
-
-class Strict(BaseModel):
-    """Frozen, and refuses a field that it does not know."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-def _names_taken(params: Mapping[str, Parameter]) -> set[str]:
-    """Names that expressions give another meaning: functions, the answer, what an accelerator brings along."""
-    drawn = any(parameter.unit == ACCELERATOR for parameter in params.values())
-    return {*FUNCTIONS, "answer", *(ACCELERATOR_NAMES if drawn else ())}
 
 
 def _expression(text: str) -> str:
@@ -46,22 +43,64 @@ def _expression(text: str) -> str:
     return text
 
 
+def _known_unit(text: str) -> str:
+    try:
+        unit(text)
+    except UnitError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
+Level = Literal["mid", "senior", "staff"]
+Topic = Annotated[str, StringConstraints(pattern=r"^[a-z]+(-[a-z]+)*$")]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=1200, strip_whitespace=True)]
+Line = Annotated[str, StringConstraints(min_length=1, max_length=400, strip_whitespace=True)]
+Key = Annotated[str, StringConstraints(min_length=1, max_length=80)]
+Keys = Annotated[tuple[Key, ...], Field(max_length=24)]
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,31}$")]
+Expression = Annotated[str, StringConstraints(min_length=1, max_length=400), AfterValidator(_expression)]
+UnitText = Annotated[str, StringConstraints(max_length=40), AfterValidator(_known_unit)]
+Competency = Literal["measurement", "quantitative", "breadth", "judgement", "communication", "verification"]
+
+
+class Strict(BaseModel):
+    """Frozen, refuses a field that it does not know, and numbers that are none (.nan, .inf)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Misplaced(ValueError):
+    """A rule that is broken deeper than where it is checked: ``at`` leads there from the checked field."""
+
+    def __init__(self, rule: str, *at: str | int) -> None:
+        super().__init__(rule)
+        self.at = at
+
+
+def _names_taken(params: Mapping[str, Parameter]) -> set[str]:
+    """Names that expressions give another meaning: functions, the answer, what an accelerator brings along."""
+    drawn = any(parameter.unit == ACCELERATOR for parameter in params.values())
+    return {*FUNCTIONS, "answer", *(ACCELERATOR_NAMES if drawn else ())}
+
+
 class Parameter(Strict):
     """One drawn value: from ``choices``, or from a range with its ends in steps."""
 
-    unit: str
-    choices: tuple[float | str, ...] | None = None
+    unit: UnitText
+    choices: Annotated[tuple[float | str, ...], Field(min_length=1, max_length=200)] | None = None
     range: tuple[float, float] | None = None
-    step: float = 1.0
+    step: float = Field(default=1.0, gt=0)
 
     @model_validator(mode="after")
     def _one_way_to_draw(self) -> Parameter:
         if (self.choices is None) == (self.range is None):
             raise ValueError("give choices or range, one of the two")
-        if self.range is not None and not (self.range[0] < self.range[1] and self.step > 0):
-            raise ValueError("a range rises, and its step is above zero")
-        if self.choices is not None and not self.choices:
-            raise ValueError("choices are empty")
+        if self.range is not None:
+            low, high = self.range
+            if not 0 < (high - low) / self.step <= MAX_STEPS:
+                raise ValueError(
+                    f"a range rises in 1 to {MAX_STEPS:,} steps, not from {low:g} to {high:g} by {self.step:g}"
+                )
         words = [choice for choice in self.choices or () if isinstance(choice, str)]
         if self.unit == ACCELERATOR:
             if len(words) != len(self.choices or ()):
@@ -69,15 +108,6 @@ class Parameter(Strict):
         elif words:
             raise ValueError(f"choices in {self.unit or 'a plain number'} are numbers, not {words[0]!r}")
         return self
-
-    @field_validator("unit")
-    @classmethod
-    def _known_unit(cls, text: str) -> str:
-        try:
-            unit(text)
-        except UnitError as error:
-            raise ValueError(str(error)) from None
-        return text
 
 
 class Computed(Strict):
@@ -88,31 +118,10 @@ class Computed(Strict):
     """
 
     core: Annotated[str, StringConstraints(pattern=r"^[a-z_]+\.[a-z0-9_]+$")] | None = None
-    args: dict[Name, Expression] = Field(default_factory=dict)
+    args: dict[Name, Expression] = Field(default_factory=dict, max_length=16)
     check: Expression
-    unit: str = ""
+    unit: UnitText = ""
     digits: int = Field(default=4, ge=1, le=9)
-
-    @field_validator("check")
-    @classmethod
-    def _check_is_expression(cls, text: str) -> str:
-        return _expression(text)
-
-    @field_validator("args")
-    @classmethod
-    def _args_are_expressions(cls, args: dict[str, str]) -> dict[str, str]:
-        for text in args.values():
-            _expression(text)
-        return args
-
-    @field_validator("unit")
-    @classmethod
-    def _known_unit(cls, text: str) -> str:
-        try:
-            unit(text)
-        except UnitError as error:
-            raise ValueError(str(error)) from None
-        return text
 
     @model_validator(mode="after")
     def _args_need_core(self) -> Computed:
@@ -140,19 +149,14 @@ class KnownSlip(Strict):
     expr: Expression
     say: Line
 
-    @field_validator("expr")
-    @classmethod
-    def _is_expression(cls, text: str) -> str:
-        return _expression(text)
-
 
 class Scene(Strict):
     """Values of the shared scenario that a card's numbers set: field to expression, model and accelerator by id."""
 
     model: str | None = None
     accelerator: str | None = None
-    training: dict[Name, Expression | bool] = Field(default_factory=dict)
-    serving: dict[Name, Expression | bool] = Field(default_factory=dict)
+    training: dict[Name, StrictBool | float | Expression] = Field(default_factory=dict, max_length=40)
+    serving: dict[Name, StrictBool | float | Expression] = Field(default_factory=dict, max_length=40)
 
 
 class CardModel(Strict):
@@ -163,28 +167,34 @@ class CardModel(Strict):
     topic: Topic
     step: int = Field(ge=0, le=5)
     level: Level
-    sources: tuple[str, ...] = Field(min_length=1)
-    prerequisites: tuple[str, ...] = ()
-    params: dict[Name, Parameter]
-    defaults: dict[Name, float | str]
+    sources: Keys = Field(min_length=1)
+    prerequisites: Keys = ()
+    params: dict[Name, Parameter] = Field(max_length=MAX_PARAMS)
+    defaults: dict[Name, float | str] = Field(max_length=MAX_PARAMS)
     require: Expression = "1 == 1"
     scene: Scene | None = None
 
-    @field_validator("require")
+    @field_validator("params")
     @classmethod
-    def _is_expression(cls, text: str) -> str:
-        return _expression(text)
+    def _names_are_free(cls, params: dict[str, Parameter]) -> dict[str, Parameter]:
+        for taken in sorted(_names_taken(params) & params.keys()):
+            raise Misplaced(f"{taken} means something else in expressions: choose another name", taken)
+        accelerators = [name for name, parameter in params.items() if parameter.unit == ACCELERATOR]
+        if len(accelerators) > 1:
+            raise Misplaced("at most one parameter is an accelerator", accelerators[1])
+        return params
 
-    @model_validator(mode="after")
-    def _defaults_name_the_parameters(self) -> CardModel:
-        if self.params.keys() != self.defaults.keys():
-            odd = sorted(self.params.keys() ^ self.defaults.keys())
-            raise ValueError(f"defaults and params differ in {', '.join(odd)}")
-        if taken := sorted(_names_taken(self.params) & self.params.keys()):
-            raise ValueError(f"{', '.join(taken)} means something else in expressions: choose another name")
-        if sum(parameter.unit == ACCELERATOR for parameter in self.params.values()) > 1:
-            raise ValueError("at most one parameter is an accelerator")
-        return self
+    @field_validator("defaults")
+    @classmethod
+    def _defaults_can_be_drawn(cls, defaults: dict[str, float | str], info: ValidationInfo) -> dict[str, float | str]:
+        if (params := info.data.get("params")) is None:
+            return defaults  # the parameters have findings of their own
+        if odd := sorted(params.keys() ^ defaults.keys()):
+            raise ValueError(f"defaults and params differ in {', '.join(odd)}: give each parameter one default")
+        for name, value in defaults.items():
+            if reason := _not_drawn(params[name], value):
+                raise Misplaced(f"{short(value)} {reason}", name)
+        return defaults
 
 
 class Drill(CardModel):
@@ -194,7 +204,7 @@ class Drill(CardModel):
     seconds: int = Field(default=90, ge=15, le=600)
     answer: DrillAnswer
     golden: float
-    partial: tuple[KnownSlip, ...] = ()
+    partial: tuple[KnownSlip, ...] = Field(default=(), max_length=12)
 
 
 class RubricItem(Strict):
@@ -206,11 +216,12 @@ class RubricItem(Strict):
     observe: Line
     levels: dict[Literal[1, 2, 3, 4], Line]
 
-    @model_validator(mode="after")
-    def _four_levels(self) -> RubricItem:
-        if set(self.levels) != {1, 2, 3, 4}:
-            raise ValueError(f"a rubric item has the levels 1, 2, 3 and 4, this one has {sorted(self.levels)}")
-        return self
+    @field_validator("levels")
+    @classmethod
+    def _four_levels(cls, levels: dict[int, str]) -> dict[int, str]:
+        if set(levels) != {1, 2, 3, 4}:
+            raise ValueError(f"a rubric item has the levels 1, 2, 3 and 4, this one has {sorted(levels)}")
+        return levels
 
 
 class Clarification(Strict):
@@ -242,7 +253,7 @@ class Twist(Strict):
 
     id: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
     say: Line
-    set: dict[Name, Expression | float] = Field(default_factory=dict)
+    set: dict[Name, float | Expression] = Field(default_factory=dict)
     expect: Text
 
 
@@ -252,32 +263,50 @@ class Question(CardModel):
     schema_: Literal["question/1"] = Field(alias="schema")
     kind: Literal["design", "diagnose", "explain", "numeric", "critique"]
     minutes: int = Field(ge=3, le=60)
-    compute: dict[Name, Computed]
-    golden: dict[Name, float]
+    compute: dict[Name, Computed] = Field(max_length=MAX_COMPUTED)
+    golden: dict[Name, float] = Field(max_length=MAX_COMPUTED)
     rubric: tuple[RubricItem, ...] = Field(min_length=3, max_length=8)
-    clarify: tuple[Clarification, ...] = Field(min_length=3)
-    hints: tuple[Hint, ...] = Field(min_length=3)
-    tradeoffs: tuple[TradeOff, ...] = Field(min_length=3)
-    twists: tuple[Twist, ...] = Field(min_length=2)
-    stress: tuple[Line, ...] = Field(min_length=2)
-    followups: tuple[str, ...] = ()
-    related_mcq: tuple[str, ...] = ()
+    clarify: tuple[Clarification, ...] = Field(min_length=3, max_length=MAX_ROWS)
+    hints: tuple[Hint, ...] = Field(min_length=3, max_length=MAX_ROWS)
+    tradeoffs: tuple[TradeOff, ...] = Field(min_length=3, max_length=MAX_ROWS)
+    twists: tuple[Twist, ...] = Field(min_length=2, max_length=MAX_ROWS)
+    stress: tuple[Line, ...] = Field(min_length=2, max_length=MAX_ROWS)
+    followups: Keys = ()
+    related_mcq: Keys = ()
 
-    @model_validator(mode="after")
-    def _parts_agree(self) -> Question:
-        if self.compute.keys() != self.golden.keys():
-            odd = sorted(self.compute.keys() ^ self.golden.keys())
-            raise ValueError(f"compute and golden differ in {', '.join(odd)}")
-        if taken := sorted(_names_taken(self.params) & self.compute.keys()):
-            raise ValueError(f"{', '.join(taken)} means something else in expressions: choose another name")
-        if clash := sorted(self.compute.keys() & self.params.keys()):
-            raise ValueError(f"{', '.join(clash)} is a parameter and computed")
-        costs = [hint.cost for hint in self.hints]
-        if costs != sorted(costs):
-            raise ValueError(f"the costs of hints ascend, these are {', '.join(map(str, costs))}")
-        if twice := _twice(item.id for item in self.rubric) or _twice(twist.id for twist in self.twists):
-            raise ValueError(f"{twice} stands twice")
-        return self
+    @field_validator("compute")
+    @classmethod
+    def _names_are_computed_once(cls, compute: dict[str, Computed], info: ValidationInfo) -> dict[str, Computed]:
+        params = info.data.get("params") or {}
+        for name in compute:
+            if name in params:
+                raise Misplaced(f"{name} is a parameter and computed: choose another name", name)
+            if name in _names_taken(params):
+                raise Misplaced(f"{name} means something else in expressions: choose another name", name)
+        return compute
+
+    @field_validator("golden")
+    @classmethod
+    def _golden_for_each(cls, golden: dict[str, float], info: ValidationInfo) -> dict[str, float]:
+        if (compute := info.data.get("compute")) is not None and (odd := sorted(compute.keys() ^ golden.keys())):
+            raise ValueError(f"compute and golden differ in {', '.join(odd)}: pin each computed number once")
+        return golden
+
+    @field_validator("rubric", "twists")
+    @classmethod
+    def _ids_differ(cls, rows: tuple[RubricItem | Twist, ...]) -> tuple[RubricItem | Twist, ...]:
+        if repeat := _repeated(row.id for row in rows):
+            at, row_id = repeat
+            raise Misplaced(f"{row_id} stands twice", at, "id")
+        return rows
+
+    @field_validator("hints")
+    @classmethod
+    def _costs_ascend(cls, hints: tuple[Hint, ...]) -> tuple[Hint, ...]:
+        for at, (before, hint) in enumerate(pairwise(hints), start=1):
+            if hint.cost < before.cost:
+                raise Misplaced(f"the costs of hints ascend, and {hint.cost:g} follows {before.cost:g}", at, "cost")
+        return hints
 
 
 class Option(Strict):
@@ -288,7 +317,12 @@ class Option(Strict):
     why: Line
 
 
-_POSITIONAL = re.compile(r"\b(all|none|both|neither) of (the )?(above|these|options)\b|\boption [a-e1-5]\b", re.I)
+_POSITIONAL = re.compile(
+    r"\b(?i:(?:all|none|both|neither|any) of (?:the )?(?:above|below|these|options|answers|choices))\b"
+    r"|\b(?i:(?:the|all|both|none) above)\b"
+    r"|\b(?i:option|answer|choice) [A-E]\b|\b(?i:option) [1-5]\b|\b(?i:option) [a-e]\b(?! [a-z])"
+    r"|\b(?i:first|second|third|fourth|fifth|last|previous|next|preceding) (?i:option|answer|choice)\b"
+)
 
 
 class Mcq(Strict):
@@ -299,24 +333,35 @@ class Mcq(Strict):
     level: Level
     stem: Text
     options: tuple[Option, ...] = Field(min_length=3, max_length=5)
-    sources: tuple[str, ...] = Field(min_length=1)
+    sources: Keys = Field(min_length=1)
     seconds: int = Field(default=45, ge=10, le=180)
 
-    @model_validator(mode="after")
-    def _one_correct_without_a_tell(self) -> Mcq:
-        correct = [option for option in self.options if option.correct]
+    @field_validator("stem")
+    @classmethod
+    def _stem_has_no_order(cls, stem: str) -> str:
+        if found := _POSITIONAL.search(stem):
+            raise ValueError(f"{found[0]!r} leans on the order of options, which are shuffled")
+        return stem
+
+    @field_validator("options")
+    @classmethod
+    def _one_correct_without_a_tell(cls, options: tuple[Option, ...]) -> tuple[Option, ...]:
+        correct = [at for at, option in enumerate(options) if option.correct]
         if len(correct) != 1:
-            raise ValueError(f"exactly one option is correct, here {len(correct)} are")
-        if twice := _twice(option.text for option in self.options):
-            raise ValueError(f"the option {twice!r} stands twice")
-        for option in self.options:
-            for text in (option.text, option.why):
+            rule = f"exactly one option is correct, here {len(correct)} are"
+            raise Misplaced(rule, correct[1], "correct") if correct else ValueError(rule)
+        if repeat := _repeated(option.text for option in options):
+            raise Misplaced(f"the option {short(repeat[1])} stands twice", repeat[0], "text")
+        for at, option in enumerate(options):
+            for key, text in (("text", option.text), ("why", option.why)):
                 if found := _POSITIONAL.search(text):
-                    raise ValueError(f"{found[0]!r} leans on the order of options, which are shuffled")
-        lengths = sorted(len(option.text) for option in self.options)
-        if len(correct[0].text) > 1.6 * lengths[len(lengths) // 2]:
-            raise ValueError("the correct option is conspicuously long: even the options out")
-        return self
+                    raise Misplaced(f"{found[0]!r} leans on the order of options, which are shuffled", at, key)
+        lengths = sorted(len(option.text) for option in options)
+        longest, median = len(options[correct[0]].text), lengths[len(lengths) // 2]
+        if longest > LONG_OPTION * median:
+            rule = f"the correct option has {longest} characters and the middle one {median}: even the options out"
+            raise Misplaced(rule, correct[0], "text")
+        return options
 
 
 class QuizHead(Strict):
@@ -366,10 +411,24 @@ SCHEMAS: dict[str, type[BaseModel]] = {
 }
 
 
-def _twice(values: object) -> str | None:
+def _repeated(values: Iterable[str]) -> tuple[int, str] | None:
+    """Position and value of the first one that stood before."""
     seen: set[str] = set()
-    for value in values:  # type: ignore[attr-defined]
+    for at, value in enumerate(values):
         if value in seen:
-            return str(value)
+            return at, value
         seen.add(value)
+    return None
+
+
+def _not_drawn(parameter: Parameter, value: float | str) -> str | None:
+    """Why a default is none of the values that a parameter may take."""
+    if parameter.choices is not None and value not in parameter.choices:
+        return f"is not among its choices: {', '.join(map(str, parameter.choices[:8]))}"
+    if parameter.range is not None:
+        low, high = parameter.range
+        if isinstance(value, str):
+            return "is no number"
+        if not low <= value <= high:
+            return f"lies outside {low:g} to {high:g}"
     return None

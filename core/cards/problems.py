@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import yaml
+MAX_SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -29,25 +29,10 @@ class CardError(ValueError):
         super().__init__("\n".join(map(str, self.problems)))
 
 
-def line_of(text: str, path: tuple[object, ...], first_line: int = 1) -> int:
-    """The line of a YAML text at which the value under ``path`` (keys and positions) begins.
-
-    What lies deeper than the text goes is reported at its nearest ancestor.
-    """
+def short(value: object) -> str:
+    """A value as it stands in a finding, cut where it is long."""
     try:
-        node = yaml.compose(text, Loader=yaml.CSafeLoader)
-    except yaml.YAMLError:
-        return first_line
-    line = 0
-    for step in path:
-        if isinstance(node, yaml.MappingNode):
-            pair = next(((key, value) for key, value in node.value if key.value == str(step)), None)
-            if pair is None:
-                break
-            line, node = pair[0].start_mark.line, pair[1]
-        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-            node = node.value[step]
-            line = node.start_mark.line
-        else:
-            break
-    return first_line + line
+        text = repr(value)
+    except (ValueError, RecursionError):  # a whole number of thousands of digits, a list in a list in a list
+        return f"a {type(value).__name__} too large to print"
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."

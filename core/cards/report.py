@@ -11,7 +11,7 @@ def report(card: AnyCard, seed: int) -> str:
         [
             f"Card: {card.id}",
             f"Title: {card.title}",
-            f"File: content/{card.path}",
+            f"File: {'' if card.own else 'content/'}{card.path}",
             f"Edition: {card.content_hash}, seed {seed}",
             "",
             "What is wrong:",

@@ -17,6 +17,8 @@ def scaffold(kind: str, topic: str, slug: str, topics: set[str]) -> tuple[str, s
     Raises:
         ValueError: an unknown topic, or a slug that is not lower case with hyphens.
     """
+    if not re.fullmatch(r"[a-z]+(-[a-z]+)*", topic):
+        raise ValueError(f"{topic!r} is no topic: lower case and hyphens, like kv-cache")
     if topics and topic not in topics:
         raise ValueError(f"{topic!r} is no topic; there are {', '.join(sorted(topics))}")
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug):

@@ -34,10 +34,15 @@ def scenario_of(variant: Variant) -> Scenario | None:
     return build(scenario.model, accelerator, *links, field_values(scenario) | fields)
 
 
-def _value(variant: Variant, text: str | bool) -> object:
-    """A yes or no, a word such as bf16 or full, or a number from an expression in base units."""
-    base = in_base_units(variant.card, variant.values)
-    if isinstance(text, bool) or (text.isidentifier() and text not in base):
+def _value(variant: Variant, text: str | float | bool) -> object:
+    """A yes or no, a word such as bf16 or full, or a number, also from an expression in base units."""
+    if isinstance(text, bool):
         return text
-    number = evaluate(text, base)
+    if isinstance(text, str):
+        base = in_base_units(variant.card, variant.values)
+        if text.isidentifier() and text not in base:
+            return text
+        number = evaluate(text, base)
+    else:
+        number = text
     return int(number) if number.is_integer() else number

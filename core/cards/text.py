@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
+from typing import NamedTuple
 
 from core.cards.expressions import ExpressionError, evaluate, names_in
+from core.cards.problems import short
 from core.units import GB, MB, TB
 
-_PLACEHOLDER = re.compile(r"\{\{(?P<body>.*?)\}\}", re.S)
+_PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
 
 
 class TextError(ValueError):
-    """A placeholder that cannot be filled."""
+    """A placeholder that cannot be filled; ``placeholder`` is as it stands in the text."""
+
+    def __init__(self, message: str, placeholder: str) -> None:
+        super().__init__(f"{short(placeholder)}: {message}")
+        self.placeholder = placeholder
 
 
 def significant(value: float, digits: int) -> str:
@@ -23,9 +29,9 @@ def significant(value: float, digits: int) -> str:
     if not 1e-4 <= abs(value) < 1e15:
         mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
         return f"{mantissa}e{int(exponent)}" if exponent else mantissa  # 1e-7 as people write it, not 1e-07
-    rounded = float(f"{value:.{digits}g}")
-    decimals = max(0, digits - 1 - _magnitude(rounded))
-    text = f"{rounded:,.{decimals}f}"
+    rounded = f"{value:.{digits - 1}e}"
+    decimals = max(0, digits - 1 - int(rounded.partition("e")[2]))
+    text = f"{float(rounded):,.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
@@ -34,13 +40,9 @@ def with_unit(value: float, digits: int, unit: str) -> str:
     return f"{significant(value, digits)}{'' if unit in ('%', 'x', '') else ' '}{unit}"
 
 
-def _magnitude(value: float) -> int:
-    return int(f"{value:e}".split("e")[1])
-
-
 FILTERS: dict[str, Callable[[float], str]] = {
     **{f"{digits}g": partial(significant, digits=digits) for digits in range(1, 8)},
-    "int": lambda value: f"{value:,.0f}",
+    "int": lambda value: f"{round(value):,}",  # round gives no minus zero
     "pct": lambda value: f"{significant(100 * value, 3)}%",
     "MB": lambda value: f"{significant(value / MB, 4)} MB",
     "GB": lambda value: f"{significant(value / GB, 4)} GB",
@@ -52,20 +54,9 @@ def placeholders(text: str) -> list[tuple[str, str]]:
     """Expression and filter of each placeholder, in order; the filter is empty where none is named.
 
     Raises:
-        TextError: a filter that does not exist, or an expression that is not of the language.
+        TextError: a filter that does not exist, an expression that is not of the language, a brace without its pair.
     """
-    found = []
-    for match in _PLACEHOLDER.finditer(text):
-        expression, bar, name = match["body"].partition("|")
-        expression, name = expression.strip(), name.strip()
-        if bar and name not in FILTERS:
-            raise TextError(f"{match[0]!r} names the filter {name!r}; known are {', '.join(FILTERS)}")
-        try:
-            names_in(expression)
-        except ExpressionError as error:
-            raise TextError(f"{match[0]!r}: {error}") from None
-        found.append((expression, name))
-    return found
+    return [(piece.expression, piece.filter) for piece in _pieces(text) if isinstance(piece, _Placeholder)]
 
 
 def fill(text: str, values: Mapping[str, float | str], digits: Mapping[str, int] | None = None) -> str:
@@ -78,16 +69,50 @@ def fill(text: str, values: Mapping[str, float | str], digits: Mapping[str, int]
     Raises:
         TextError: a placeholder names what is not there, or has no value.
     """
+    numbers = {key: value for key, value in values.items() if not isinstance(value, str)}
+    filled = []
+    for piece in _pieces(text):
+        if isinstance(piece, str):
+            filled.append(piece)
+        elif isinstance(words := values.get(piece.expression), str):
+            filled.append(words)
+        else:
+            try:
+                value = evaluate(piece.expression, numbers)
+            except ExpressionError as error:
+                raise TextError(str(error), piece.text) from None
+            own_digits = (digits or {}).get(piece.expression, 6)
+            filled.append(FILTERS[piece.filter](value) if piece.filter else significant(value, own_digits))
+    return "".join(filled)
 
-    def one(match: re.Match[str]) -> str:
-        [(expression, name)] = placeholders(match[0])
-        if isinstance(words := values.get(expression), str):
-            return words
-        numbers = {key: value for key, value in values.items() if not isinstance(value, str)}
-        try:
-            value = evaluate(expression, numbers)
-        except ExpressionError as error:
-            raise TextError(f"{match[0]!r}: {error}") from None
-        return FILTERS[name](value) if name else significant(value, (digits or {}).get(expression, 6))
 
-    return _PLACEHOLDER.sub(one, text)
+class _Placeholder(NamedTuple):
+    text: str
+    expression: str
+    filter: str
+
+
+@lru_cache(maxsize=4096)
+def _pieces(text: str) -> tuple[str | _Placeholder, ...]:
+    """A text taken apart: plain pieces and placeholders, in order."""
+    pieces: list[str | _Placeholder] = []
+    end = 0
+    for match in _PLACEHOLDER.finditer(text):
+        pieces += [text[end : match.start()], _placeholder(match)]
+        end = match.end()
+    pieces.append(text[end:])
+    for piece in pieces:
+        if isinstance(piece, str) and (brace := re.search(r"\{\{[^{}]{0,40}|\}\}", piece)):
+            raise TextError("a placeholder is {{ name }}, with both pairs of braces", brace[0])
+    return tuple(pieces)
+
+
+def _placeholder(match: re.Match[str]) -> _Placeholder:
+    expression, bar, name = (part.strip() for part in match[1].partition("|"))
+    if bar and name not in FILTERS:
+        raise TextError(f"there is no filter {short(name)}; known are {', '.join(FILTERS)}", match[0])
+    try:
+        names_in(expression)
+    except ExpressionError as error:
+        raise TextError(str(error), match[0]) from None
+    return _Placeholder(match[0], expression, name)
