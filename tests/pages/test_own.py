@@ -43,7 +43,7 @@ def test_a_fault_is_named_with_its_place_and_the_card_is_left_out():
     upload(page, zipped(**{place: text.replace("golden: 41.79", "golden: 12")}))
     assert "0 cards of your zip" in page.says()
     assert "golden" in page.payload()
-    assert "drills/serving/mine.md:22" in page.payload()
+    assert "drills/serving/mine.md:20" in page.payload()
 
 
 def test_what_is_no_zip_is_refused_in_words():

@@ -1,0 +1,195 @@
+"""Practice in a real browser: the first visit from a guess to an import, reload, two tabs, what the wire carries."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, WebSocket, expect
+
+from core.cards.draw import draw
+from core.cards.library import load_cards
+from core.cards.text import significant
+from tests.e2e.axe import violations
+from tests.e2e.conftest import OpenPage
+from tests.e2e.server import wait_idle
+from tests.e2e.test_home import PHONE, commit, scrolls_sideways
+
+CARDS = load_cards()
+DRILL, MCQ, QUESTION = "d-serving-decode-tput", "m-bottleneck-gap-cause", "q-bottleneck-mfu-35-hfu-62"
+PAGES = (
+    "/review",
+    "/cards",
+    f"/cards?card={QUESTION}&seed=0",
+    f"/drills?card={DRILL}&seed=3",
+    "/quiz",
+    "/progress",
+    "/own-cards",
+)
+
+
+def answer_drill(page: Page, seed: int = 3) -> None:
+    """Type the truth, say how sure, press Enter."""
+    box = page.get_by_label("Your answer")
+    page.get_by_role("radio", name="90%").locator("visible=true").first.click(force=True)
+    box.fill(f"{draw(CARDS[DRILL], seed).answer:.1f}")
+    box.press("Enter")
+    expect(page.get_by_text("Right").first).to_be_visible()
+    wait_saved(page)
+
+
+def wait_saved(page: Page) -> None:
+    """Until the browser holds what was answered."""
+    wait_idle(page)
+    page.wait_for_timeout(300)
+
+
+def go(page: Page, path: str) -> None:
+    page.goto(path)
+    wait_idle(page)
+
+
+def stored(page: Page) -> dict:
+    """The document that this browser keeps."""
+    text = page.evaluate(
+        """() => new Promise((resolve, reject) => {
+          const open = indexedDB.open("ridgepoint", 1);
+          open.onerror = () => reject(open.error);
+          open.onsuccess = () => {
+            const get = open.result.transaction("texts").objectStore("texts").get("progress");
+            get.onsuccess = () => { resolve(get.result ? get.result.text : null); open.result.close(); };
+          };
+        })"""
+    )
+    return json.loads(text) if text else {"attempts": []}
+
+
+def test_a_first_visit_from_guess_to_import(app: OpenPage, tmp_path: Path):
+    page = app("/")
+    commit(page)
+    wait_saved(page)
+    assert [attempt["card_id"] for attempt in stored(page)["attempts"]] == ["home.kv"]
+
+    go(page, f"/drills?card={DRILL}&seed=3")
+    answer_drill(page)
+    go(page, f"/quiz?card={MCQ}&seed=1")
+    right = next(option.text for option in CARDS[MCQ].model.options if option.correct)
+    page.get_by_text(right, exact=True).click()
+    page.get_by_role("button", name="Commit").click()
+    expect(page.get_by_text("Right").first).to_be_visible()
+    wait_saved(page)
+    go(page, "/review")
+    page.get_by_role("button", name="Start").click()
+    page.get_by_role("button", name="I do not know").or_(
+        page.get_by_role("button", name="Skip to the strong")
+    ).first.click()
+    wait_saved(page)
+    attempts = stored(page)["attempts"]
+    assert len(attempts) >= 3
+
+    go(page, "/progress")
+    with page.expect_download() as started:
+        page.get_by_role("button", name="Export progress").click()
+    file = tmp_path / "progress.json"
+    started.value.save_as(file)
+    wait_saved(page)
+
+    other = app("/progress")  # another browser that has nothing yet
+    expect(other.get_by_text("Nothing yet.")).to_be_visible()
+    other.get_by_text("Import a file").click()
+    other.locator("input[type=file]").first.set_input_files(file)
+    expect(other.get_by_text(re.compile(f"{len(attempts)} new answers"))).to_be_visible()
+    other.get_by_role("button", name="Merge it into mine").click()
+    wait_saved(other)
+    assert stored(other)["attempts"] == stored(page)["attempts"]
+    expect(other.locator(".rp-map")).to_be_visible()
+    assert other.locator(".rp-map").inner_text() == page.locator(".rp-map").inner_text()
+
+
+def test_a_reload_after_an_answer_keeps_it(app: OpenPage):
+    page = app(f"/drills?card={DRILL}&seed=3")
+    answer_drill(page)
+    page.reload()
+    wait_idle(page)
+    go(page, "/progress")
+    expect(page.get_by_text("The last 1 of 1 answers")).to_be_visible()
+
+
+def test_a_permalink_shows_the_same_numbers_in_another_browser(app: OpenPage):
+    page = app(f"/drills?card={DRILL}")
+    other = app(page.url.split("127.0.0.1", 1)[1].split("/", 1)[1].join(["/", ""]))
+    prompt = page.get_by_text("A decode step reads").inner_text()
+    expect(other.get_by_text("A decode step reads")).to_have_text(prompt)
+    page.get_by_role("button", name="New numbers").click()
+    wait_idle(page)
+    assert page.get_by_text("A decode step reads").inner_text() != prompt
+
+
+def frames_received(page: Page) -> list[bytes]:
+    """Fills with what the server sends to this page from its next load on."""
+    received: list[bytes] = []
+
+    def listen(socket: WebSocket) -> None:
+        socket.on("framereceived", lambda frame: received.append(frame if isinstance(frame, bytes) else frame.encode()))
+
+    page.on("websocket", listen)
+    return received
+
+
+def test_the_wire_carries_no_answer_before_the_commit(app: OpenPage):
+    page = app("/settings")
+    received = frames_received(page)
+    variant = draw(CARDS[DRILL], 3)
+    go(page, f"/drills?card={DRILL}&seed=3")
+    secrets = [
+        significant(variant.answer, 4),
+        variant.card.sections["Why it matters"][:50],
+        variant.card.model.partial[0].say[:50],
+    ]
+    go_on = b"".join(received)
+    assert variant.card.title.encode() in go_on
+    assert [secret for secret in secrets if secret.encode() in go_on] == []
+
+    go(page, f"/cards?card={QUESTION}&seed=0")
+    question = draw(CARDS[QUESTION], 0)
+    hidden = [
+        question.fill(CARDS[QUESTION].sections["Strong answer"])[:50],
+        question.fill(CARDS[QUESTION].model.rubric[0].levels[4])[:40],
+    ]
+    sent = b"".join(received)
+    assert [secret for secret in hidden if secret.encode() in sent] == []
+    page.get_by_role("button", name="Skip to the strong answer").click()
+    expect(page.get_by_text("A strong answer")).to_be_visible()
+    wait_idle(page)
+    assert [secret for secret in hidden if secret.encode() not in b"".join(received)] == []
+
+
+def test_cards_load_no_plotly(app: OpenPage):
+    page = app("/settings")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    for path in PAGES:
+        go(page, path)
+    assert [url for url in asked if "plotly" in url.lower()] == []
+
+
+def test_two_tabs_that_answer_the_same_card_lose_nothing_and_count_it_once(app: OpenPage):
+    page = app(f"/drills?card={DRILL}&seed=3")
+    tab = page.context.new_page()
+    tab.goto(page.url)
+    wait_idle(tab)
+    answer_drill(page)
+    answer_drill(tab)
+    go(tab, "/progress")
+    expect(tab.get_by_text("The last 2 of 2 answers")).to_be_visible()
+    expect(tab.get_by_text("(1 of 1)")).to_be_visible()
+    tab.close()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_fits_a_phone_and_is_accessible(app: OpenPage, path: str):
+    page = app(path, **PHONE)
+    assert not scrolls_sideways(page)
+    assert violations(page) == []
