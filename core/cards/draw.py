@@ -84,8 +84,11 @@ def with_values(card: Card, values: Mapping[str, Value], seed: int) -> Variant:
         DrawError: the core refuses the numbers.
     """
     try:
-        numbers(card, values)  # an unknown accelerator is refused even where nothing is computed
-        truth = {name: from_core(card, computed, values) for name, computed in computations(card).items()}
+        plain, base = numbers(card, values), in_base_units(card, values)
+        truth = {
+            name: evaluate(computed.check, plain) if computed.core is None else _from_core(card, computed, values, base)
+            for name, computed in computations(card).items()
+        }
     except (ExpressionError, functions.FunctionError) as error:
         raise DrawError(f"{card.id}: {error}") from None
     return Variant(card, seed, dict(values), truth)
@@ -164,15 +167,9 @@ def computations(card: Card) -> dict[str, Computed]:
     return model.compute
 
 
-def from_core(card: Card, computed: Computed, values: Mapping[str, Value]) -> float:
-    """One number from the core in its printed unit; where the card names no function, the author's expression.
-
-    Raises:
-        ExpressionError, FunctionError: it cannot be computed.
-    """
-    if computed.core is None:
-        return evaluate(computed.check, numbers(card, values))
-    base = in_base_units(card, values)
+def _from_core(card: Card, computed: Computed, values: Mapping[str, Value], base: Mapping[str, float]) -> float:
+    """One number from the core in its printed unit."""
+    assert computed.core is not None
     accelerator = _accelerator_name(card)
     arguments: dict[str, object] = {
         name: _accelerators()[str(values[accelerator])]

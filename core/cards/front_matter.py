@@ -75,7 +75,7 @@ def read_yaml(text: str, first_line: int = 1) -> object:
         raise
     except (yaml.YAMLError, *_CONSTRUCTOR_ERRORS) as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-        problem = getattr(error, "problem", None) or str(error).split("\n")[0]
+        problem = getattr(error, "problem", None) or str(error).split("\n")[0][:120]
         line = first_line + (mark.line if mark else 0)
         raise YamlFault(
             f"the YAML cannot be read here: {problem}; quote a text that holds ': ' or ' #'", line

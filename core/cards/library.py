@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from core.cards.bug import FAULTY, PROGRAMS, Bug, BugCard
 from core.cards.card import AnyCard, Card, McqCard, short_hash, split_sections
+from core.cards.claim import Claim, ClaimCard, ClaimHead
 from core.cards.front_matter import YamlFault, line_of, read_yaml, split_front_matter
 from core.cards.models import CompetencyEntry, Drill, Mcq, Misplaced, Question, QuizHead, Source, TopicEntry
 from core.cards.problems import CardError, CardProblem, short
@@ -19,7 +21,7 @@ MAX_FILE_BYTES = 200_000
 MAX_FIELD = 120
 _TYPES = {"float", "str", "bool", "constrained-str"}  # as pydantic names the branches of a union
 MAX_FINDINGS = 20  # of one file: who sees these knows what to do
-SCHEMA_NAMES = ("drill/1", "question/1", "quiz/1")
+SCHEMA_NAMES = ("drill/1", "question/1", "quiz/1", "bug/1", "claim/1")
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
@@ -55,9 +57,9 @@ def read_bank(root: Path = CONTENT) -> Bank:
     """Cards, sources, topics and competencies; what cannot be read is a problem, and the rest is still there."""
     files = {
         path.relative_to(root).as_posix(): path
-        for folder in ("drills", "questions", "quizzes", "sources")
+        for folder in ("drills", "questions", "quizzes", "bugs", "claims", "sources")
         for path in sorted((root / folder).rglob("*"))
-        if path.suffix in {".md", ".yaml"} and path.is_file()
+        if (path.suffix in {".md", ".yaml"} or (folder == "bugs" and path.name in PROGRAMS)) and path.is_file()
     }
     for name in ("topics.yaml", "competencies.yaml"):
         if (root / name).is_file():
@@ -69,6 +71,8 @@ def read_texts(files: Mapping[str, bytes], *, own: bool = False) -> Bank:
     """The same from texts by path, as they come out of a zip file; own cards are marked as such."""
     bank = Bank()
     for path, raw in files.items():
+        if path.endswith(".py"):  # read with the card that it belongs to
+            continue
         try:
             text = _text(raw)
             if path.startswith("sources/"):
@@ -78,7 +82,7 @@ def read_texts(files: Mapping[str, bytes], *, own: bool = False) -> Bank:
             elif path == "competencies.yaml":
                 bank.competencies = _table(CompetencyEntry, path, text, bank)
             else:
-                for card in _cards(path, text, bank, own=own):
+                for card in _cards(path, text, bank, files, own=own):
                     if card.id in bank.cards:
                         rule = f"{card.id} stands in {bank.cards[card.id].path} already: give one of the two another id"
                         bank.problems.append(CardProblem(path, card.line_of("id"), "id", rule))
@@ -122,7 +126,7 @@ def _add_sources(path: str, text: str, bank: Bank) -> None:
             bank.sources[key], bank.places[key] = row, (path, line)
 
 
-def _cards(path: str, text: str, bank: Bank, *, own: bool) -> Iterator[AnyCard]:
+def _cards(path: str, text: str, bank: Bank, files: Mapping[str, bytes], *, own: bool) -> Iterator[AnyCard]:
     head, body = split_front_matter(text)
     data = read_yaml(head, 2)
     if not isinstance(data, dict):
@@ -135,6 +139,12 @@ def _cards(path: str, text: str, bank: Bank, *, own: bool) -> Iterator[AnyCard]:
         if schema == "quiz/1":
             yield from _mcqs(QuizHead.model_validate(data), path, text, bank, own=own)
             return
+        if schema == "claim/1":
+            yield from _claims(ClaimHead.model_validate(data), path, text, bank, own=own)
+            return
+        if schema == "bug/1":
+            yield _bug(Bug.model_validate(data), path, text, files, own=own)
+            return
         model = (Drill if schema == "drill/1" else Question).model_validate(data)
     except ValidationError as error:
         bank.problems += _findings(error, path, head, 2)
@@ -144,33 +154,57 @@ def _cards(path: str, text: str, bank: Bank, *, own: bool) -> Iterator[AnyCard]:
 
 
 def _mcqs(quiz: QuizHead, path: str, text: str, bank: Bank, *, own: bool) -> Iterator[McqCard]:
+    for line, block, model in _models("mcq", Mcq, path, text, bank):
+        options = repr([(option.text, option.correct) for option in model.options])
+        content, answer = short_hash(block), short_hash(model.stem, options)
+        yield McqCard(model, quiz.topic, quiz.step, path, line, content, answer, block, own)
+
+
+def _claims(head: ClaimHead, path: str, text: str, bank: Bank, *, own: bool) -> Iterator[ClaimCard]:
+    for line, block, model in _models("claim", Claim, path, text, bank):
+        content, answer = short_hash(block), short_hash(model.claim, model.verdict)
+        yield ClaimCard(model, head.topic, head.step, path, line, content, answer, block, own)
+
+
+def _bug(model: Bug, path: str, text: str, files: Mapping[str, bytes], *, own: bool) -> BugCard:
+    if own:
+        raise YamlFault("programs come with the app only, since they are run: write a quiz question", 1, "schema")
+    folder = path.rpartition("/")[0]
+    if missing := [name for name in PROGRAMS if f"{folder}/{name}" not in files]:
+        raise YamlFault(f"beside it lie {', '.join(PROGRAMS)}; missing: {', '.join(missing)}", 1)
+    faulty, fixed, demonstration = (_text(files[f"{folder}/{name}"]) for name in PROGRAMS)
+    content = short_hash(text, faulty, fixed, demonstration)
+    answer = short_hash(FAULTY, faulty, repr([(fault.line, fault.also) for fault in model.faults]))
+    return BugCard(model, path, content, answer, text, faulty, fixed, demonstration)
+
+
+def _models(fence: str, kind: type[_Model], path: str, text: str, bank: Bank) -> Iterator[tuple[int, str, _Model]]:
+    """The blocks of one kind that can be read: first line, text and model."""
     blocks = 0
-    for line, block in _blocks(text):
+    for line, block in _blocks(text, fence):
         blocks += 1
         if block is None:
             bank.problems.append(CardProblem(path, line - 1, "", "the block is not closed: end it with a line of ```"))
             continue
         try:
             data = read_yaml(block, line)
-            model = Mcq.model_validate(data)
+            model = kind.model_validate(data)
         except YamlFault as fault:
             bank.problems.append(CardProblem(path, fault.line, fault.field, str(fault)))
             continue
         except ValidationError as error:
             bank.problems += _findings(error, path, block, line)
             continue
-        options = repr([(option.text, option.correct) for option in model.options])
-        content, answer = short_hash(block), short_hash(model.stem, options)
-        yield McqCard(model, quiz.topic, quiz.step, path, line, content, answer, block, own)
+        yield line, block, model
     if not blocks:
-        bank.problems.append(CardProblem(path, 1, "", "holds no block that begins with ```mcq"))
+        bank.problems.append(CardProblem(path, 1, "", f"holds no block that begins with ```{fence}"))
 
 
-def _blocks(text: str) -> Iterator[tuple[int, str | None]]:
-    """Each fenced ``mcq`` block with its first line; None where it is not closed before the next one begins."""
+def _blocks(text: str, fence: str) -> Iterator[tuple[int, str | None]]:
+    """Each fenced block of a kind with its first line; None where it is not closed before the next one begins."""
     begun, lines = 0, text.split("\n")
     for number, line in enumerate(lines, start=1):
-        if line.rstrip() == "```mcq":
+        if line.rstrip() == f"```{fence}":
             if begun:
                 yield begun, None
             begun = number + 1
@@ -184,16 +218,20 @@ def _blocks(text: str) -> Iterator[tuple[int, str | None]]:
 def _findings(
     error: ValidationError, path: str, text: str, first_line: int, below: tuple[object, ...] = ()
 ) -> list[CardProblem]:
-    found: dict[CardProblem, None] = {}
+    found: dict[tuple[int, str], CardProblem] = {}
     for item in error.errors(include_url=False)[: 2 * MAX_FINDINGS]:
         reason = item.get("ctx", {}).get("error")
         at = reason.at if isinstance(reason, Misplaced) else ()
         loc = [*below, *item["loc"], *at]
+        one_of_several = False
         while loc and isinstance(loc[-1], str) and (loc[-1] in _TYPES or "[" in loc[-1]):
             loc.pop()  # which branch of "a number or a text" it was
+            one_of_several = True
         place = ".".join(map(str, loc))[:MAX_FIELD]
-        found[CardProblem(path, line_of(text, tuple(loc), first_line), place, _rule(item))] = None
-    return list(found)[:MAX_FINDINGS]
+        problem = CardProblem(path, line_of(text, tuple(loc), first_line), place, _rule(item))
+        if not (one_of_several and (problem.line, place) in found):  # the first branch says enough
+            found[problem.line, place] = problem
+    return list(found.values())[:MAX_FINDINGS]
 
 
 def _rule(item: Mapping[str, Any]) -> str:

@@ -12,8 +12,20 @@ from collections.abc import Generator, Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from core.cards.card import Card, McqCard, headed
-from core.cards.draw import DrawError, Variant, acceptance, computations, draw, numbers, twisted
+from core.cards.bug import BugCard
+from core.cards.card import AnyCard, Card, McqCard, headed
+from core.cards.claim import ClaimCard
+from core.cards.draw import (
+    DrawError,
+    Variant,
+    acceptance,
+    computations,
+    draw,
+    drawn_values,
+    numbers,
+    twisted,
+    with_values,
+)
 from core.cards.expressions import ExpressionError, evaluate, names_in
 from core.cards.front_matter import split_front_matter
 from core.cards.functions import FunctionError, find
@@ -56,7 +68,7 @@ def check_bank(bank: Bank, *, seeds: int = SEEDS) -> list[CardProblem]:
     """Everything wrong with a bank, in the order of files and lines."""
     found = list(bank.problems)
     for card in bank.cards.values():
-        found += check_mcq(card, bank) if isinstance(card, McqCard) else check_card(card, bank, seeds=seeds)
+        found += check_one(card, bank, seeds=seeds)
     return sorted({*found, *_repeated_urls(bank)})
 
 
@@ -67,6 +79,28 @@ def _repeated_urls(bank: Bank) -> Iterator[CardProblem]:
         if first != key:
             path, line = bank.places[key]
             yield CardProblem(path, line, f"{key}.url", f"{source.url} is {first} already: cite that key")
+
+
+def check_one(card: AnyCard, bank: Bank, *, seeds: int = SEEDS) -> list[CardProblem]:
+    """Faults of a card of any kind that reading cannot see."""
+    if isinstance(card, McqCard):
+        return check_mcq(card, bank)
+    if isinstance(card, Card):
+        return check_card(card, bank, seeds=seeds)
+    return [
+        CardProblem(card.path, card.line_of(fault.field), fault.field, fault.rule) for fault in _exercise(card, bank)
+    ]
+
+
+def _exercise(card: BugCard | ClaimCard, bank: Bank) -> Iterator[Fault]:
+    """Faults of a program or a claim."""
+    yield from _sources(card.model.sources, bank)
+    for field, rule in card.findings(bank.topics):
+        yield Fault(field, rule)
+    for field, text in card.texts().items():
+        yield from _marks(field, text)
+        if "{{" in text:
+            yield Fault(field, "holds {{: no numbers are drawn here")
 
 
 def check_mcq(card: McqCard, bank: Bank) -> list[CardProblem]:
@@ -181,7 +215,7 @@ def _sections(card: Card) -> Iterator[Fault]:
     names = [name for name, _ in parts]
     for name, text in parts:
         if name not in needed:
-            yield Fault(f"## {name}", f"is no section of a {card.kind}: it has {', '.join(needed)}")
+            yield Fault(f"## {name[:60]}", f"is no section of a {card.kind}: it has {', '.join(needed)}")
         elif names.count(name) > 1:
             yield Fault(f"## {name}", "stands twice: keep one")
         elif len(text.split()) > MAX_WORDS.get(name, 10_000):
@@ -296,14 +330,15 @@ def _variants(card: Card, seeds: int, *, texts_good: bool) -> Iterator[Fault]:
     early = _early_expressions(card)
     for seed in range(max(seeds, 1)):
         try:
-            variant = draw(card, seed)
+            values = drawn_values(card, seed)
+            drawn = tuple(values.values())
+            if drawn in seen:  # most cards have fewer variants than seeds
+                continue
+            seen.add(drawn)
+            variant = with_values(card, values, seed)
         except DrawError as error:
             yield Fault("params", f"seed {seed}: {error}")
             return
-        drawn = tuple(variant.values.values())
-        if drawn in seen:
-            continue
-        seen.add(drawn)
         for fault in _one_variant(card, variant, texts_good=texts_good, with_scene=len(seen) <= SCENES):
             if fault.field not in told:
                 told.add(fault.field)

@@ -61,7 +61,7 @@ def page_tail_bytes(block_tokens: float, kv_bytes_per_token: float) -> float:
 
     Source: Kwon et al. 2023, arXiv:2309.06180, section 4.3: at most one block a request is wasted.
     """
-    block = float(whole("block_tokens", block_tokens))
+    block = float(whole("block_tokens", block_tokens, high=65_536))  # every length is counted below
     lengths = np.arange(1.0, block + 1)
     empty = float(np.mean(whole_pages(lengths, block) - lengths))
     return empty * float(positive("kv_bytes_per_token", kv_bytes_per_token))
