@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from core.cards.bug import BugCard
+from core.cards.claim import ClaimCard
 from core.cards.front_matter import line_of, split_front_matter
 from core.cards.models import Drill, Mcq, Question
 
-Kind = Literal["question", "drill", "mcq"]
+Kind = Literal["question", "drill", "mcq", "bug", "claim"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,11 @@ class Card:
         first = words.split("\n")[0]
         return next((at for at in range(start, len(lines) + 1) if first in lines[at - 1]), start) if first else start
 
+    @property
+    def asked(self) -> str:
+        """What stands before the answer, for searching."""
+        return self.sections.get("Prompt", "")
+
     @cached_property
     def steps(self) -> list[str]:
         """The worked steps of a drill, in order."""
@@ -99,12 +106,17 @@ class McqCard:
     def title(self) -> str:
         return self.model.title
 
+    @property
+    def asked(self) -> str:
+        """What stands before the answer, for searching."""
+        return self.model.stem
+
     def line_of(self, field: str) -> int:
         """The line of a field (``options.2.why``) in the quiz file."""
         return line_of(self.text, path_of(field), self.line)
 
 
-AnyCard = Card | McqCard
+AnyCard = Card | McqCard | BugCard | ClaimCard
 
 
 def path_of(field: str) -> tuple[object, ...]:

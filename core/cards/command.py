@@ -7,14 +7,20 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from core.cards.bug import Bug
 from core.cards.card import Card
+from core.cards.claim import Claim, ClaimHead
 from core.cards.draw import DrawError, draw
 from core.cards.expressions import ExpressionError
 from core.cards.library import CONTENT, read_bank
-from core.cards.models import SCHEMAS, Drill
+from core.cards.models import SCHEMAS as MODELS
+from core.cards.models import Drill
 from core.cards.scaffold import SCAFFOLDS, scaffold
 from core.cards.text import TextError, significant
 from core.cards.validate import SEEDS, check_bank
+
+KINDS = ("drill", "mcq", "question", "bug", "claim")
+SCHEMAS = MODELS | {"bug": Bug, "claim": Claim, "claims": ClaimHead}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -64,7 +70,7 @@ def _check(content: Path, paths: Sequence[str], seeds: int) -> int:
     ]
     for problem in found:
         print(problem)
-    counts = ", ".join(f"{len(bank.of_kind(kind))} {kind}s" for kind in ("drill", "mcq", "question"))
+    counts = ", ".join(f"{len(bank.of_kind(kind))} {kind}s" for kind in KINDS)
     print(f"{len(found)} problems" if found else f"ok: {counts}, {len(bank.sources)} sources, {seeds} variants each")
     return 1 if found else 0
 

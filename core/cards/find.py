@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import TypeVar
 
-from core.cards.card import AnyCard, McqCard
+from core.cards.card import AnyCard
 
 CardT = TypeVar("CardT", bound=AnyCard)
 
@@ -36,6 +36,5 @@ def matching(
 def _holds(card: AnyCard, wanted: list[str]) -> bool:
     if not wanted:
         return True
-    asked = card.model.stem if isinstance(card, McqCard) else card.sections.get("Prompt", "")
-    present = f"{card.id} {card.title} {asked}".lower()
+    present = f"{card.id} {card.title} {card.asked}".lower()
     return all(re.search(rf"(?<![a-z0-9]){re.escape(want)}", present) for want in wanted)

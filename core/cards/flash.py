@@ -23,10 +23,10 @@ class Flash:
 
 
 def flash(card: AnyCard) -> Flash | None:
-    """A card's two sides; None for an open question, which has no short back."""
+    """A card's two sides; None for what has no short back: open questions, programs and claims."""
     if isinstance(card, McqCard):
         return _mcq(card)
-    return _drill(card) if isinstance(card.model, Drill) else None
+    return _drill(card) if isinstance(card, Card) and isinstance(card.model, Drill) else None
 
 
 def _drill(card: Card) -> Flash:

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from core.cards.card import AnyCard, McqCard
+from core.cards.card import AnyCard
 from core.cards.library import MAX_FILE_BYTES, Bank, read_texts
 from core.cards.problems import CardProblem
-from core.cards.validate import check_card, check_mcq
+from core.cards.validate import check_one
 from core.units import MB
 
 MAX_ZIP_MB = 2
@@ -21,7 +21,7 @@ MAX_ZIP_BYTES = MAX_ZIP_MB * MB
 MAX_FILES = 500
 SEEDS = 50  # of the 200 that the shipped bank is checked with: an upload is answered in seconds
 MAX_TOTAL_BYTES = 10_000_000
-FOLDERS = ("drills", "questions", "quizzes", "sources")
+FOLDERS = ("drills", "questions", "quizzes", "claims", "sources")
 SUFFIXES = {".md", ".yaml", ".yml"}
 
 
@@ -111,7 +111,7 @@ def checked(texts: Mapping[str, bytes], shipped: Bank) -> OwnCards:
                 )
             ]
         else:
-            found = check_mcq(card, whole) if isinstance(card, McqCard) else check_card(card, whole, seeds=SEEDS)
+            found = check_one(card, whole, seeds=SEEDS)
         problems += found
         if not found:
             usable[card_id] = card
