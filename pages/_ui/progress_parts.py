@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
 
+from core.cards.competence import FEWEST_MARKS, standings
 from core.progress import recording
 from core.progress.calibration import ALWAYS_HALF, Calibration
-from core.progress.document import Progress, active_attempts
+from core.progress.document import Attempt, Progress, active_attempts
 from pages._ui import bank, learner
 from pages._ui.step_page import data_table
 
@@ -90,3 +92,27 @@ def plan_settings() -> None:
 def _keep_plan() -> None:
     changes = {field: st.session_state.get(f"plan.{field}") for field in _FIELDS}
     learner.edit(partial(recording.change_settings, at=learner.now(), **changes))
+
+
+def competencies(attempts: Sequence[Attempt]) -> None:
+    """The six ladders: own marks of open questions against what a seniority is expected to show."""
+    st.header("Six competencies", anchor=False)
+    marked = [(attempt.card_id, attempt.scores) for attempt in attempts if attempt.scores]
+    if not marked:
+        st.markdown("Mark your answers to open questions; how they stand against mid, senior and staff stands here.")
+        return
+    found = standings(marked, bank.cards(), bank.shipped().competencies)
+    staff = sum(standing.reached == "staff" for standing in found)
+    st.markdown(f"The staff bar is reached in **{staff} of {len(found)}**. Marks are your own, so be strict.")
+    data_table(
+        st.empty(),
+        [
+            {
+                "competency": standing.title,
+                "mean of your last marks": "" if standing.mean is None else f"{standing.mean:.1f} of 4",
+                "marks": str(standing.marks),
+                "bar reached": standing.reached or ("too few marks" if standing.marks < FEWEST_MARKS else "below mid"),
+            }
+            for standing in found
+        ],
+    )

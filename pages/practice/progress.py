@@ -12,7 +12,7 @@ from pages._ui.card_parts import health_line
 from pages._ui.map_view import map_view
 from pages._ui.practice import practice_page
 from pages._ui.progress_files import files
-from pages._ui.progress_parts import history, numbers, plan_settings
+from pages._ui.progress_parts import competencies, history, numbers, plan_settings
 from pages._ui.step_page import data_table
 from pages._ui.svg_picture import svg_picture
 from pages._ui.words import plain
@@ -62,6 +62,7 @@ with practice_page("Progress"):
         health_line()
         known()
         sure()
+        competencies(active_attempts(learner.progress()))
         history(learner.progress(), estimator_error(active_attempts(learner.progress())))
         plan_settings()
         files()
