@@ -41,11 +41,8 @@ def call(name: str, arguments: Mapping[str, object]) -> float:
     Raises:
         FunctionError: unknown name or argument, refused numbers, or a result that is not finite.
     """
-    function, signature = find(name), _signature(name)
-    try:
-        signature.bind(**arguments)
-    except TypeError as error:
-        raise FunctionError(f"{name}: {error}; it takes {', '.join(signature.parameters)}") from None
+    function = find(name)
+    check_arguments(name, arguments)
     try:
         value = float(function(**arguments))
     except (ValueError, ArithmeticError, MemoryError) as error:
@@ -55,6 +52,19 @@ def call(name: str, arguments: Mapping[str, object]) -> float:
     if not math.isfinite(value):
         raise FunctionError(f"{name} gives {value}, which is no finite number")
     return value
+
+
+def check_arguments(name: str, arguments: Mapping[str, object]) -> None:
+    """Whether a function takes arguments of these names.
+
+    Raises:
+        FunctionError: it does not; those that it takes are named.
+    """
+    signature = _signature(name)
+    try:
+        signature.bind(**arguments)
+    except TypeError as error:
+        raise FunctionError(f"{name}: {error}; it takes {', '.join(signature.parameters)}") from None
 
 
 @lru_cache(maxsize=1024)

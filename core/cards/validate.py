@@ -28,7 +28,7 @@ from core.cards.draw import (
 )
 from core.cards.expressions import ExpressionError, evaluate, names_in
 from core.cards.front_matter import split_front_matter
-from core.cards.functions import FunctionError, find
+from core.cards.functions import FunctionError, check_arguments, find
 from core.cards.library import Bank
 from core.cards.models import ACCELERATOR, Drill, Question
 from core.cards.problems import CardProblem, short
@@ -154,15 +154,19 @@ def _faults(card: Card, bank: Bank, seeds: int) -> Iterator[Fault]:
     if not names_known:
         return
     try:
-        first = draw(card, 0)
         if not evaluate(model.require, numbers(card, model.defaults)):
             yield Fault("require", f"the defaults do not satisfy {short(model.require)}")
             return
         if (share := acceptance(card)) < LEAST_ACCEPTANCE:
             yield Fault("require", f"{share:.0%} of all draws satisfy {short(model.require)}: narrow the parameters")
             return
-    except (DrawError, ExpressionError) as error:
-        yield Fault("require" if "require" in str(error) else "defaults", str(error))
+    except ExpressionError as error:
+        yield Fault("require", str(error))
+        return
+    try:
+        first = draw(card, 0)
+    except DrawError as error:
+        yield Fault("defaults", str(error))
         return
     yield from _golden(card, first)
     yield from _variants(card, seeds, texts_good=texts_good)
@@ -291,10 +295,13 @@ def _names(card: Card) -> Generator[Fault, None, bool]:
             if not (text in model.params and model.params[text].unit == ACCELERATOR)
         }
         if computed.core is not None:
+            field = f"{place}.core"
             try:
                 find(computed.core)
+                field = f"{place}.args"
+                check_arguments(computed.core, computed.args)
             except FunctionError as error:
-                yield Fault(f"{place}.core", str(error))
+                yield Fault(field, str(error))
                 good = False
     if isinstance(model, Drill):
         places |= {f"partial.{number}.expr": slip.expr for number, slip in enumerate(model.partial)}
