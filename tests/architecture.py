@@ -24,6 +24,7 @@ LIBRARIES = {
     "core/storage": NUMERIC | {"sqlalchemy"},
     "core/microbench": NUMERIC,
     "core/sim": NUMERIC | {"ml_dtypes"},
+    "core/trace": NUMERIC,
     "pages": {"streamlit", "pandas"},
     "pages/_ui": NUMERIC | {"streamlit", "pandas"},
     "app.py": {"streamlit"},
@@ -261,7 +262,7 @@ def cards_that_name_pages(root: Path) -> list[Finding]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and "pages/" in node.value
     ]
     names_a_page = re.compile(r"^\s*pages?:|\bpages/")
-    for folder in ("questions", "drills", "quizzes", "mocks"):
+    for folder in ("questions", "drills", "quizzes", "bugs", "claims", "mocks"):
         for card in sorted((root / "content" / folder).rglob("*.md")):
             for number, text in enumerate(card.read_text().splitlines(), start=1):
                 if names_a_page.search(text):

@@ -18,6 +18,7 @@ TEST_FOLDERS = {
     "core/charts": "tests/charts",
     "core/cards": "tests/core/cards",
     "core/progress": "tests/progress",
+    "core/trace": "tests/trace",
     "core/whiteboard": "tests/core/whiteboard",
 }
 WITHOUT_A_TEST_OF_ITS_NAME: dict[str, str] = {}
