@@ -12,6 +12,7 @@ from core.cards.models import Option
 from core.progress.document import Mode
 from pages._ui import answering
 from pages._ui.card_parts import card_head, sources, text
+from pages._ui.keys import quiz_keys
 from pages._ui.predict import READING_WIDTH
 from pages._ui.words import money_safe
 
@@ -33,6 +34,7 @@ def mcq(card: McqCard, seed: int, place: str, mode: Mode | None) -> Outcome | No
     key = answering.key_of(place, card, seed)
     options = shuffled(card, seed)
     outcome: Outcome | None = answering.outcome(key)
+    quiz_keys()
     with st.container(border=True):
         card_head(card, card.model.seconds)
         text(card.model.stem)

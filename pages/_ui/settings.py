@@ -1,4 +1,4 @@
-"""Two wishes of the reader: GB or GiB, and predictions on or off; a cookie keeps them for the next visit."""
+"""Wishes of the reader: GB or GiB, predictions and quiz keys on or off; a cookie keeps them for the next visit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import streamlit as st
 
 Unit = Literal["GB", "GiB"]
 COOKIE = "ridgepoint_settings"
-_UNIT, _PREDICT = "settings.unit", "settings.predictions"
+_UNIT, _PREDICT, _KEYS = "settings.unit", "settings.predictions", "settings.keys"
 _JS = (Path(__file__).parents[2] / "assets" / "remember.js").read_text(encoding="utf-8")
 _remember = st.components.v2.component("remember", js=_JS)
 
@@ -22,6 +22,7 @@ def load() -> None:
     kept = dict(parse_qsl(unquote(st.context.cookies.get(COOKIE, ""))))
     st.session_state[_UNIT] = "GiB" if kept.get("unit") == "GiB" else "GB"
     st.session_state[_PREDICT] = kept.get("predictions") != "off"
+    st.session_state[_KEYS] = kept.get("keys") != "off"
 
 
 def unit() -> Unit:
@@ -34,17 +35,29 @@ def predictions_on() -> bool:
     return bool(st.session_state.get(_PREDICT, True))
 
 
-def choose(*, unit: str | None = None, predictions: bool | None = None) -> None:
+def keys_on() -> bool:
+    """Whether single keys answer quiz questions."""
+    return bool(st.session_state.get(_KEYS, True))
+
+
+def choose(*, unit: str | None = None, predictions: bool | None = None, keys: bool | None = None) -> None:
     """Change a wish now and remember it in the browser."""
     if unit is not None:
         st.session_state[_UNIT] = unit
     if predictions is not None:
         st.session_state[_PREDICT] = predictions
+    if keys is not None:
+        st.session_state[_KEYS] = keys
     st.session_state["settings.to_keep"] = True
 
 
 def keep() -> None:
     """Write the cookie, in the run after a wish was changed."""
     if st.session_state.get("settings.to_keep"):
-        value = urlencode({"unit": unit(), "predictions": "on" if predictions_on() else "off"})
+        wishes = {"unit": unit(), "predictions": _word(predictions_on()), "keys": _word(keys_on())}
+        value = urlencode(wishes)
         _remember(key="settings.remember", data=[COOKIE, value])
+
+
+def _word(on: bool) -> str:
+    return "on" if on else "off"

@@ -1,10 +1,10 @@
-"""Settings: the unit of memory, predictions on or off, and where the theme is chosen."""
+"""Settings: the unit of memory, predictions and quiz keys on or off, and where the theme is chosen."""
 
 import streamlit as st
 
 from pages._ui import predict, settings
 
-UNIT, PREDICT = "settings.pick.unit", "settings.pick.predictions"
+UNIT, PREDICT, KEYS = "settings.pick.unit", "settings.pick.predictions", "settings.pick.keys"
 
 
 def choose_unit() -> None:
@@ -15,10 +15,15 @@ def choose_predictions() -> None:
     settings.choose(predictions=st.session_state[PREDICT])
 
 
+def choose_keys() -> None:
+    settings.choose(keys=st.session_state[KEYS])
+
+
 with st.container(horizontal_alignment="center"), st.container(width=1080):
     st.title("Settings", anchor=False)
     st.session_state[UNIT] = settings.unit()
     st.session_state[PREDICT] = settings.predictions_on()
+    st.session_state[KEYS] = settings.keys_on()
 
     st.header("Unit of memory", anchor=False)
     st.segmented_control(
@@ -42,7 +47,11 @@ with st.container(horizontal_alignment="center"), st.container(width=1080):
     )
     st.markdown(f":small[:gray[{given or 'None'} answered or skipped so far.]]")
 
+    st.header("Keys", anchor=False)
+    st.toggle("Answer quiz questions with single keys", key=KEYS, on_change=choose_keys)
+    st.markdown("1 to 5 choose an option, c says how sure you are, Enter commits and goes on.")
+
     st.header("Light or dark", anchor=False)
     st.markdown("The app follows your system. The menu at the top right sets Light or Dark by hand.")
 
-    st.markdown(":small[:gray[Unit and predictions are kept in a cookie of this browser, and nowhere else.]]")
+    st.markdown(":small[:gray[Unit, predictions and keys are kept in a cookie of this browser, and nowhere else.]]")

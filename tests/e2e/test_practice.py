@@ -175,6 +175,27 @@ def test_cards_load_no_plotly(app: OpenPage):
     assert [url for url in asked if "plotly" in url.lower()] == []
 
 
+def test_a_quiz_can_be_answered_by_keys_alone_unless_switched_off(app: OpenPage):
+    page = app(f"/quiz?card={MCQ}&seed=1")
+    page.keyboard.press("2")
+    expect(page.locator("input[type=radio]").nth(1)).to_be_checked()
+    page.keyboard.press("c")
+    expect(page.get_by_role("radio", name="25%")).to_be_checked()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("(your answer)")).to_be_visible()
+    wait_idle(page)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Commit")).to_be_visible()
+
+    go(page, "/settings")
+    page.get_by_text("Answer quiz questions with single keys").click()
+    wait_idle(page)
+    go(page, f"/quiz?card={MCQ}&seed=2")
+    page.keyboard.press("2")
+    page.wait_for_timeout(300)
+    expect(page.locator("input[type=radio]").nth(1)).not_to_be_checked()
+
+
 def test_two_tabs_that_answer_the_same_card_lose_nothing_and_count_it_once(app: OpenPage):
     page = app(f"/drills?card={DRILL}&seed=3")
     tab = page.context.new_page()
