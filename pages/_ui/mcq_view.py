@@ -34,7 +34,6 @@ def mcq(card: McqCard, seed: int, place: str, mode: Mode | None) -> Outcome | No
     key = answering.key_of(place, card, seed)
     options = shuffled(card, seed)
     outcome: Outcome | None = answering.outcome(key)
-    quiz_keys()
     with st.container(border=True):
         card_head(card, card.model.seconds)
         text(card.model.stem)
@@ -43,6 +42,7 @@ def mcq(card: McqCard, seed: int, place: str, mode: Mode | None) -> Outcome | No
             _ask(card, options, seed, key, mode)
         else:
             _reveal(card, options, outcome)
+    quiz_keys()
     return outcome
 
 

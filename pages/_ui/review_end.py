@@ -42,7 +42,7 @@ def review_end(here: sitting_view.Table) -> None:
     queue = todays_queue(learner.progress(), bank.infos(), learner.now())
     st.markdown(f"Tomorrow: {queue.tomorrow_reviews} to review, {queue.tomorrow_new} new.")
     health_line()
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Back to today", type="primary", on_click=sitting_view.leave, args=("review",))
         st.page_link(registry.path_of("progress"), label="See your progress", icon=":material/insights:")
 
