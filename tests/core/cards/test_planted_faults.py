@@ -23,7 +23,7 @@ from tests.core.cards.made import (
 
 
 class Planted(NamedTuple):
-    """``old`` becomes ``new``; the finding names ``field``, on the line that holds ``line``, and says all of ``says``."""
+    """``old`` becomes ``new``; the finding names ``field``, on the line with ``line``, and says all of ``says``."""
 
     name: str
     path: str
