@@ -15,6 +15,7 @@ from pages._ui import bank, learner
 
 DRILL_CONFIDENCES = (10, 30, 50, 70, 90, 99)  # percent
 MCQ_CONFIDENCES = (25, 50, 70, 90, 99)
+CLAIM_CONFIDENCES = (33, 50, 70, 90, 99)  # a blind choice among three is right once in three
 
 
 def key_of(place: str, card: AnyCard, seed: int) -> str:
@@ -44,6 +45,13 @@ def lock(key: str, committed: object) -> bool:
 def ask_confidence(key: str, label: str, levels: tuple[int, ...]) -> None:
     """How sure the learner is; optional, because a made-up number would spoil their calibration."""
     st.segmented_control(label, levels, format_func=lambda level: f"{level}%", key=f"{key}.confidence", default=None)
+
+
+def verdict(correct: bool, confidence: int | None, said: str) -> None:
+    """Whether a committed choice was right, and how sure the learner was of it."""
+    sure = f", {confidence}% sure" if confidence is not None else ""
+    sign, word = (":material/check_circle:", "Right") if correct else (":material/cancel:", "Not yet")
+    st.markdown(f"{sign} **{word}**{sure}. {said}")
 
 
 def rating_of(key: str) -> Rating | None:

@@ -9,11 +9,24 @@ import streamlit as st
 from core.cards.card import AnyCard
 from core.cards.library import Bank, read_bank
 from core.cards.models import TopicEntry
-from core.progress.card_info import CardInfo
+from core.progress.card_info import CardInfo, CardKind
 
 _OWN = "bank.own"
 LEVELS = ("mid", "senior", "staff")
-KIND_WORDS = {"drill": "Drill", "mcq": "Quiz", "question": "Open question"}
+KIND_WORDS = {
+    "drill": "Drill",
+    "mcq": "Quiz",
+    "question": "Open question",
+    "bug": "Spot the bug",
+    "claim": "Critique a claim",
+}
+_LOGGED_AS: dict[str, CardKind] = {  # progress knows what is graded by a pick, whatever is picked from
+    "drill": "drill",
+    "mcq": "mcq",
+    "question": "question",
+    "bug": "mcq",
+    "claim": "mcq",
+}
 
 
 @lru_cache(maxsize=1)
@@ -62,7 +75,7 @@ def info(card: AnyCard) -> CardInfo:
     seconds = card.model.minutes * 60 if card.kind == "question" else card.model.seconds  # type: ignore[union-attr]
     return CardInfo(
         id=card.id,
-        kind=card.kind,
+        kind=_LOGGED_AS[card.kind],
         topic=card.topic,
         step=card.step or None,
         level=card.model.level,

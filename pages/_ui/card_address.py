@@ -63,7 +63,7 @@ def leave() -> None:
             del st.query_params[key]
 
 
-PAGE_OF_KIND = {"drill": "drills", "mcq": "quiz", "question": "cards"}
+PAGE_OF_KIND = {"drill": "drills", "mcq": "quiz", "question": "cards", "bug": "faults", "claim": "claims"}
 
 
 def page_of(card: AnyCard) -> str:

@@ -16,7 +16,13 @@ from pages._ui.words import plain
 
 PER_PAGE = 24
 STEP_WORDS = {0: "across", 1: "1", 2: "2", 3: "3", 4: "4", 5: "5"}
-ICONS = {"drill": ":material/calculate:", "mcq": ":material/quiz:", "question": ":material/forum:"}
+ICONS = {
+    "drill": ":material/calculate:",
+    "mcq": ":material/quiz:",
+    "question": ":material/forum:",
+    "bug": ":material/bug_report:",
+    "claim": ":material/fact_check:",
+}
 
 
 def card_list(cards: Sequence[AnyCard]) -> None:

@@ -46,6 +46,8 @@ ENTRIES = (
     Entry("practice/cards.py", "Cards", "cards", ":material/forum:", PRACTICE),
     Entry("practice/drills.py", "Drills", "drills", ":material/calculate:", PRACTICE),
     Entry("practice/quiz.py", "Quiz", "quiz", ":material/quiz:", PRACTICE),
+    Entry("practice/faults.py", "Spot the bug", "faults", ":material/bug_report:", PRACTICE),
+    Entry("practice/claims.py", "Critique a claim", "claims", ":material/fact_check:", PRACTICE),
     Entry("practice/progress.py", "Progress", "progress", ":material/insights:", PRACTICE),
     Entry("practice/own.py", "Own cards", "own-cards", ":material/folder_open:", PRACTICE),
     Entry("start/cheat_sheet.py", "Cheat sheet", "cheat-sheet", ":material/list_alt:", MORE),

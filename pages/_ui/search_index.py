@@ -16,6 +16,14 @@ CHEAT_SHEET = "cheat-sheet"
 _ABOUT = {
     "": "The first question, the five steps, scenarios to start from, and what binds yours.",
     CHEAT_SHEET: "Numbers worth knowing by heart on one printable page.",
+    "review": "Today's queue: what is due, and new cards from the weakest topics.",
+    "cards": "Browse the bank; open questions with a rubric.",
+    "drills": "One number at a time, a ten-minute sprint, an estimator.",
+    "quiz": "Multiple choice with a reason for every option, and a five-minute check-up.",
+    "faults": "Spot the bug: short programs that do not do what they are meant to.",
+    "claims": "Critique a claim: what holds, on what condition, and how to say it better.",
+    "progress": "The map of topics, calibration, history; export and import.",
+    "own-cards": "Bring cards of your own as a zip.",
     "search": "Find pages, terms and numbers; the whole glossary.",
     "settings": "GB or GiB, predictions on or off, light or dark.",
 }

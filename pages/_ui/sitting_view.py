@@ -7,11 +7,15 @@ from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
+from core.cards.bug import BugCard
 from core.cards.card import AnyCard, Card, McqCard
+from core.cards.claim import ClaimCard
 from core.progress.document import Mode
 from core.progress.recording import new_id
 from core.progress.sitting import Sitting, sit_down
 from pages._ui import answering, bank
+from pages._ui.bug_view import bug
+from pages._ui.claim_view import claim
 from pages._ui.drill_view import drill
 from pages._ui.mcq_view import mcq
 from pages._ui.picker import new_seed
@@ -96,6 +100,10 @@ def show(card: AnyCard, seed: int, place: str, mode: Mode | None) -> None:
     """One card of any kind."""
     if isinstance(card, McqCard):
         mcq(card, seed, place, mode)
+    elif isinstance(card, BugCard):
+        bug(card, seed, place, mode)
+    elif isinstance(card, ClaimCard):
+        claim(card, seed, place, mode)
     elif isinstance(card, Card) and card.kind == "drill":
         drill(card, seed, place, mode)
     else:

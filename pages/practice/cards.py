@@ -20,5 +20,7 @@ with practice_page():
         st.title("Cards", anchor=False)
         if shown:
             st.warning(shown, icon=":material/link_off:")
-        st.markdown("Open questions with a rubric, drills and quiz questions. Every number is drawn anew.")
+        st.markdown(
+            "Open questions with a rubric, drills, quizzes, faulty programs, claims. Every number is drawn anew."
+        )
         card_list(list(bank.cards().values()))
