@@ -93,7 +93,7 @@ def read_one(*events: Event) -> RankTrace:
     return trace.ranks[0]
 
 
-def recording(seed: int, *, steps: int = 3, layers: int = 20, rank: int = 0, start: float = 1e6) -> list[Event]:
+def recording(seed: int, *, steps: int = 3, layers: int = 20, start: float = 1e6, first_launch: int = 1) -> list[Event]:
     """A made-up training run: kernels on a compute stream, collectives and copies beside it, launched by a host.
 
     All times are whole microseconds, as HolisticTraceAnalysis rounds them. The host is now ahead of the GPU, now late.
@@ -101,7 +101,7 @@ def recording(seed: int, *, steps: int = 3, layers: int = 20, rank: int = 0, sta
     draw = random.Random(seed)
     events: list[Event] = []
     host_at, free = int(start), {7: 0, 13: 0, 20: 0}
-    launch = 1000 * (rank + 1)
+    launch = first_launch
 
     def run(
         stream: int, name: str, length: int, function: str = "cudaLaunchKernel", after: int = 0, **args: Any
@@ -141,11 +141,11 @@ def recording(seed: int, *, steps: int = 3, layers: int = 20, rank: int = 0, sta
 def pieces_of_large_trace(num_bytes: int, seed: int = 0) -> Iterator[bytes]:
     """A plain trace of at least so many bytes, in Kineto's layout, most of it host events and Python frames."""
     yield b'{\n  "schemaVersion": 1,\n  "traceEvents": [\n'
-    written, at, draw = 0, 0.0, random.Random(seed)
+    written, at, launch, draw = 0, 0.0, 1, random.Random(seed)
     comma = b""
     while written < num_bytes:
         events: list[Event] = []
-        for event in recording(draw.randrange(1 << 30), steps=1, layers=200, start=at):
+        for event in recording(draw.randrange(1 << 30), steps=1, layers=200, start=at, first_launch=launch):
             events.append(event)
             if event["cat"] == "cuda_runtime":
                 shape = {
@@ -159,6 +159,7 @@ def pieces_of_large_trace(num_bytes: int, seed: int = 0) -> Iterator[bytes]:
                 flow = {"ph": "s", "id": event["args"]["correlation"], "pid": 100, "tid": 100, "ts": event["ts"]}
                 events += [operator, frame, {**flow, "cat": "ac2g", "name": "ac2g"}]
             at = max(at, event["ts"] + event["dur"])
+            launch = max(launch, event["args"].get("correlation", 0))
         piece = ",\n".join(json.dumps(event, indent=1) for event in events).encode()
         yield comma + piece
         written += len(piece)
