@@ -9,6 +9,8 @@ from functools import lru_cache
 from importlib import import_module
 from pkgutil import iter_modules
 
+import numpy as np
+
 from core import whiteboard
 
 
@@ -44,7 +46,8 @@ def call(name: str, arguments: Mapping[str, object]) -> float:
     function = find(name)
     check_arguments(name, arguments)
     try:
-        value = float(function(**arguments))
+        with np.errstate(divide="raise", over="raise", invalid="raise"):
+            value = float(function(**arguments))
     except (ValueError, ArithmeticError, MemoryError) as error:
         raise FunctionError(f"{name} refuses its numbers: {error}") from None
     except (TypeError, AttributeError) as error:  # an accelerator where a number belongs, or the other way round
