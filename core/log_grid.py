@@ -1,0 +1,166 @@
+"""A table of measured times over sizes: straight lines between logarithms, and a mark wherever it is left.
+
+Kernels and messages take times that rise with their sizes. Measured ones do not quite: a first call was slow, a clock
+dropped. A smaller call can always be padded to a larger one, so no cell need take longer than a larger cell does; that
+is what the table answers with, and it makes the answer rise along each axis that is guarded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.checks import Floats, positive
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One size that the table runs over."""
+
+    name: str  # as a sentence says it
+    values: tuple[float, ...]  # rising
+    power: float = 1.0  # of the size in the work: beyond the last value times grow so
+    guarded: bool = True  # whether the answer may not fall along it
+
+    def __post_init__(self) -> None:
+        positive(self.name, self.values)
+        if not self.values or any(np.diff(self.values) <= 0):
+            raise ValueError(f"{self.name} must rise from value to value; sort the rows and keep one a size")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a table says; both arrays have the broadcast shape of what was asked."""
+
+    seconds: Floats
+    outside: Mask  # not between measured cells: continued
+    notes: tuple[str, ...] = ()  # how it was read where not as it stands, in sentences
+
+    @property
+    def inside(self) -> bool:
+        """Whether every answer lies between measured cells."""
+        return not bool(np.any(self.outside))
+
+    def times(self, factor: ArrayLike) -> Reading:
+        """So many of these calls, one after the other."""
+        seconds = np.asarray(self.seconds * np.asarray(factor, dtype=np.float64))
+        return Reading(seconds, np.broadcast_to(self.outside, seconds.shape), self.notes)
+
+    def noted(self, *notes: str) -> Reading:
+        """The same with further sentences."""
+        return Reading(self.seconds, self.outside, tuple(dict.fromkeys((*self.notes, *notes))))
+
+
+class LogGrid:
+    """Times over a grid of sizes.
+
+    Args:
+        axes: one for each dimension of ``seconds``.
+        seconds: measured times; NaN where a cell was not measured. [s]
+        spread: axes along which cells that are missing are continued from the nearest measured one, in this order;
+            a missing cell counts as outside. None: all of them, the last axis first.
+
+    Raises:
+        ValueError: a time is not positive, shapes do not match, or nothing was measured.
+    """
+
+    def __init__(self, axes: tuple[Axis, ...], seconds: ArrayLike, *, spread: tuple[int, ...] | None = None) -> None:
+        self.axes = axes
+        self.measured: Floats = np.asarray(seconds, dtype=np.float64)
+        shape = tuple(len(axis.values) for axis in axes)
+        if self.measured.shape != shape:
+            raise ValueError(f"seconds has the shape {self.measured.shape}; the axes ask for {shape}")
+        self.there: Mask = ~np.isnan(self.measured)
+        if not self.there.any():
+            raise ValueError("no cell of the table was measured")
+        positive("seconds", self.measured[self.there])
+        order = tuple(range(len(axes)))[::-1] if spread is None else spread
+        self.rising: Floats = self._rising(self._filled(order))
+
+    def read(self, *sizes: ArrayLike) -> Reading:
+        """The time at these sizes, one array an axis; they broadcast.
+
+        Between cells: linear in the logarithms of sizes and time, so it lies between its neighbours' times. Beyond the
+        last cell it grows in proportion to the work, below the first it stays: both, and cells that were not measured,
+        are marked ``outside`` and said in ``notes``.
+        """
+        asked = np.broadcast_arrays(*(positive(a.name, size) for a, size in zip(self.axes, sizes, strict=True)))
+        outside = np.zeros(asked[0].shape, dtype=bool)
+        notes: list[str] = []
+        logs = np.zeros(asked[0].shape)
+        places: list[tuple[NDArray[np.int64], Floats]] = []
+        for axis, size in zip(self.axes, asked, strict=True):
+            values = np.asarray(axis.values)
+            held = np.clip(size, values[0], values[-1])
+            past, short = size > values[-1], size < values[0]
+            if past.any() or short.any():
+                outside = outside | past | short
+                notes += _beyond(axis, size, past, short)
+            logs = logs + axis.power * np.log(np.maximum(size / values[-1], 1.0))
+            lower = np.clip(np.searchsorted(values, held, side="right") - 1, 0, max(len(values) - 2, 0))
+            upper = np.minimum(lower + 1, len(values) - 1)
+            width = np.log(values[upper] / values[lower])
+            share = np.where(width > 0, np.log(held / values[lower]) / np.where(width > 0, width, 1.0), 0.0)
+            places.append((lower, np.asarray(share)))
+        gaps = np.zeros(asked[0].shape, dtype=bool)
+        for corner in product((0, 1), repeat=len(self.axes)):
+            weight = np.ones(asked[0].shape)
+            index = []
+            for step, (lower, share), axis in zip(corner, places, self.axes, strict=True):
+                weight = weight * (share if step else 1.0 - share)
+                index.append(np.minimum(lower + step, len(axis.values) - 1))
+            logs = logs + weight * np.log(self.rising[tuple(index)])
+            gaps = gaps | ((weight > 0) & ~self.there[tuple(index)])
+        if gaps.any():
+            notes.append(f"Cells of {_list(self.axes)} that were not measured are continued from the nearest one.")
+        return Reading(np.exp(logs), outside | gaps, tuple(notes))
+
+    @property
+    def lowered(self) -> Floats:
+        """How many times longer each cell was measured than the table answers; 1 where it stands as measured. [-]"""
+        return np.where(self.there, self.measured / self.rising, 1.0)
+
+    def _filled(self, order: tuple[int, ...]) -> Floats:
+        """Missing cells from the nearest measured one along each axis in turn, in proportion to the work.
+
+        Whoever asks for a smaller call than the nearest pays at most as much: it is not made quicker.
+        """
+        filled = self.measured.copy()
+        for dim in order:
+            values = np.asarray(self.axes[dim].values)
+            lines = np.moveaxis(filled, dim, -1)
+            for place in np.ndindex(lines.shape[:-1]):
+                line = lines[place]
+                have = np.flatnonzero(~np.isnan(line))
+                for at in np.flatnonzero(np.isnan(line)) if len(have) else ():
+                    near = have[np.argmin(np.abs(np.log(values[have] / values[at])))]
+                    line[at] = line[near] * max(values[at] / values[near], 1.0) ** self.axes[dim].power
+        return filled
+
+    def _rising(self, seconds: Floats) -> Floats:
+        """No cell above a cell that is as large in every guarded size."""
+        for dim, axis in enumerate(self.axes):
+            if axis.guarded:
+                seconds = np.flip(np.minimum.accumulate(np.flip(seconds, dim), dim), dim)
+        return seconds
+
+
+def _beyond(axis: Axis, size: Floats, past: Mask, short: Mask) -> list[str]:
+    growth = "in proportion" if axis.power == 1 else f"with its power {axis.power:g}"
+    found = []
+    if past.any():
+        most = float(size[past].max())
+        found.append(f"{axis.name}: {most:,.0f} lies past the table's {axis.values[-1]:,.0f}; continued {growth}.")
+    if short.any():
+        least = float(size[short].min())
+        found.append(f"{axis.name}: {least:,.0f} lies below the table's {axis.values[0]:,.0f}; taken as that.")
+    return found
+
+
+def _list(axes: tuple[Axis, ...]) -> str:
+    return " and ".join((", ".join(a.name for a in axes[:-1]), axes[-1].name)) if len(axes) > 1 else axes[0].name

@@ -1,0 +1,110 @@
+"""The file of a measured profile, ``measured-profile/1``: kernels and collectives of one system with their source.
+
+Base units: seconds, bytes, elements. A cell that was not measured is null. docs: the field comments below.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, Field, model_validator
+
+from core.collectives import OPS
+from core.hardware import PEAK_DTYPES
+
+FORMAT = "measured-profile/1"
+KV_DTYPES = ("bf16", "fp16", "fp8")
+
+Seconds = Annotated[float, Field(gt=0, le=1e5, allow_inf_nan=False)]
+Size = Annotated[int, Field(gt=0, le=10**15)]
+Sizes = Annotated[tuple[Size, ...], Field(min_length=1, max_length=1000)]
+Words = Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+class _Row(BaseModel, frozen=True, extra="forbid", defer_build=True):
+    """Nothing unknown, nothing changed later."""
+
+
+def _rising(name: str, values: tuple[int, ...]) -> None:
+    if any(low >= high for low, high in zip(values, values[1:], strict=False)):
+        raise ValueError(f"{name} must rise; sort it and keep each value once")
+
+
+class MatmulTable(_Row, frozen=True, extra="forbid", defer_build=True):
+    """Products of m rows of k elements with a weight matrix of k x n; operands and accumulation as the kernel has them."""
+
+    dtype: Literal[PEAK_DTYPES]  # type: ignore[valid-type]
+    kernel: Words
+    n: Sizes  # outputs
+    k: Sizes  # inputs
+    m: Sizes  # rows
+    seconds: tuple[tuple[tuple[Seconds | None, ...], ...], ...]  # [n][k][m]
+
+    @model_validator(mode="after")
+    def _shape(self) -> Self:
+        for name in ("n", "k", "m"):
+            _rising(name, getattr(self, name))
+        wide = all(len(line) == len(self.m) for plane in self.seconds for line in plane)
+        if not wide or len(self.seconds) != len(self.n) or any(len(plane) != len(self.k) for plane in self.seconds):
+            raise ValueError("seconds must have one value for each n, k and m")
+        return self
+
+
+class AttentionTable(_Row, frozen=True, extra="forbid", defer_build=True):
+    """Attention of one shape of heads: decode of one token a sequence, or causal prefill of whole prompts."""
+
+    phase: Literal["decode", "prefill"]
+    kv_dtype: Literal[KV_DTYPES]  # type: ignore[valid-type]
+    kernel: Words
+    heads: Size
+    kv_heads: Size
+    head_dim: Size
+    batch: Sizes
+    tokens: Sizes  # decode: cached before the new one; prefill: of each prompt
+    seconds: tuple[tuple[Seconds | None, ...], ...]  # [batch][tokens]
+
+    @model_validator(mode="after")
+    def _shape(self) -> Self:
+        _rising("batch", self.batch)
+        _rising("tokens", self.tokens)
+        if len(self.seconds) != len(self.batch) or any(len(line) != len(self.tokens) for line in self.seconds):
+            raise ValueError("seconds must have one value for each batch and number of tokens")
+        return self
+
+
+class CollectiveRow(_Row, frozen=True, extra="forbid", defer_build=True):
+    """One collective over GPUs of one node."""
+
+    op: Literal[OPS]  # type: ignore[valid-type]
+    ranks: Annotated[int, Field(ge=2, le=10**5)]
+    num_bytes: Sizes  # the whole unsharded tensor, as in core.collectives
+    seconds: tuple[Seconds, ...]
+
+    @model_validator(mode="after")
+    def _shape(self) -> Self:
+        _rising("num_bytes", self.num_bytes)
+        if len(self.seconds) != len(self.num_bytes):
+            raise ValueError("give one time for each size")
+        return self
+
+
+class ProfileFile(_Row, frozen=True, extra="forbid", defer_build=True):
+    """One system as it was measured."""
+
+    format: Literal["measured-profile/1"]
+    id: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+    accelerator: str | None = None  # id in accelerators.json; None: not in the catalog
+    device: Words  # as its driver names it
+    source: Words
+    source_url: Annotated[str, Field(pattern=r"^https://")] | None = None
+    licence: Words | None = None
+    dated: date  # when the data was published, or measured where that is known
+    versions: dict[str, str] = {}
+    note: str = ""
+    matmul: tuple[MatmulTable, ...] = ()
+    attention: tuple[AttentionTable, ...] = ()
+    collectives: tuple[CollectiveRow, ...] = ()
+    memory_bytes_per_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None  # read and written by a large copy
+    launch_s: Seconds | None = None  # from one tiny kernel to the next, launched one by one
+    graph_launch_s: Seconds | None = None  # the same inside a graph

@@ -1,0 +1,261 @@
+"""What kernels and collectives of one system were measured to take: products, attention, messages, by size.
+
+Every answer is a :class:`core.log_grid.Reading`: seconds, a mark where they were continued beyond what was measured, and
+sentences that say how. None: the profile has no table of that kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from core.checks import Floats, one_of, positive, whole
+from core.collective_table import MeasuredCollective
+from core.hardware import CATALOG, Accelerator, load_accelerators
+from core.log_grid import Axis, LogGrid, Reading
+from core.measured_file import AttentionTable, CollectiveRow, MatmulTable, ProfileFile
+
+PROFILES = CATALOG / "profiles"
+Phase = Literal["decode", "prefill"]
+
+
+@dataclass(frozen=True)
+class Products:
+    """Products with weights in one format."""
+
+    table: MatmulTable
+
+    @cached_property
+    def grid(self) -> LogGrid:
+        """Over n, k and m; only m is guarded, for a wider matrix may run on a better kernel."""
+        table = self.table
+        cells = np.array(table.seconds, dtype=np.float64)
+        axes = (
+            Axis("columns n", table.n, guarded=False),
+            Axis("inputs k", table.k, guarded=False),
+            Axis("rows m", table.m),
+        )
+        return LogGrid(axes, cells)
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Attention of one shape of heads over batch and tokens."""
+
+    table: AttentionTable
+
+    @property
+    def group(self) -> float:
+        """Query heads that share a key and value head."""
+        return self.table.heads / self.table.kv_heads
+
+    @cached_property
+    def grid(self) -> LogGrid:
+        """Over batch and tokens. The work of a prompt grows with its square, that of a decode step with the cache."""
+        table = self.table
+        decodes = table.phase == "decode"
+        length = Axis("cached tokens" if decodes else "prompt tokens", table.tokens, power=1.0 if decodes else 2.0)
+        # A row of a larger batch that stops early is continued from the smaller batch beside it.
+        return LogGrid((Axis("batch", table.batch), length), np.array(table.seconds, dtype=np.float64), spread=(0, 1))
+
+
+@dataclass(frozen=True)
+class Messages:
+    """One collective over one number of GPUs."""
+
+    row: CollectiveRow
+
+    @cached_property
+    def grid(self) -> LogGrid:
+        """Over the bytes of the whole tensor."""
+        return LogGrid((Axis("bytes", self.row.num_bytes),), np.array(self.row.seconds))
+
+    @property
+    def table(self) -> MeasuredCollective | None:
+        """As :func:`core.collective_time.collective_estimate_s` takes it; None where one size alone was measured."""
+        row = self.row
+        if len(row.num_bytes) < 2:
+            return None
+        seconds = tuple(map(float, self.grid.rising))
+        return MeasuredCollective(row.op, row.ranks, tuple(map(float, row.num_bytes)), seconds)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One system as it was measured; built from a file of the catalog or from a run of one's own."""
+
+    file: ProfileFile
+
+    @property
+    def accelerator(self) -> Accelerator | None:
+        """The datasheet's row, for floors beside the measurements; None where the catalog does not have it."""
+        return load_accelerators().get(self.file.accelerator or "")
+
+    @property
+    def citation(self) -> str:
+        """The source in one line, to stand wherever a number of it is shown."""
+        file = self.file
+        versions = ", ".join(f"{name} {version}" for name, version in file.versions.items())
+        return "; ".join(part for part in (file.source, versions, file.licence, f"{file.dated:%Y-%m-%d}") if part)
+
+    @cached_property
+    def products(self) -> dict[str, Products]:
+        """Products with weights by format."""
+        return {table.dtype: Products(table) for table in self.file.matmul}
+
+    @cached_property
+    def attention(self) -> tuple[Heads, ...]:
+        """Every table of attention."""
+        return tuple(map(Heads, self.file.attention))
+
+    @cached_property
+    def messages(self) -> dict[tuple[str, int], Messages]:
+        """Collectives by op and number of GPUs."""
+        return {(row.op, row.ranks): Messages(row) for row in self.file.collectives}
+
+    @cached_property
+    def collective_tables(self) -> tuple[MeasuredCollective, ...]:
+        """All collectives, as the estimate of a training step takes them; the source is this profile's."""
+        tables = (messages.table for messages in self.messages.values())
+        return tuple(replace(table, source=self.citation) for table in tables if table)
+
+    def matmul_s(self, m: ArrayLike, n: ArrayLike, k: ArrayLike, dtype: str = "bf16") -> Reading | None:
+        """One product of m rows with a weight matrix of n columns and k inputs.
+
+        Args:
+            m: tokens. [rows]
+            n, k: outputs and inputs. [elements]
+            dtype: format of the multiplication, as in :data:`core.hardware.PEAK_DTYPES`.
+
+        Returns:
+            [s], broadcast. Does not fall as m rises. None: the format was not measured.
+        """
+        products = self.products.get(dtype)
+        return None if products is None else products.grid.read(n, k, m)
+
+    def attention_s(
+        self,
+        phase: Phase,
+        batch: ArrayLike,
+        tokens: ArrayLike,
+        *,
+        heads: int,
+        kv_heads: int,
+        head_dim: int = 128,
+        kv_dtype: str = "bf16",
+    ) -> Reading | None:
+        """Attention of one layer.
+
+        Args:
+            phase: "decode": one new token for each sequence. "prefill": causal, whole prompts.
+            batch: sequences. [sequences]
+            tokens: decode: in the cache before the new one; prefill: of each prompt. [tokens]
+            heads, kv_heads, head_dim: of one GPU.
+            kv_dtype: format of the cache; the products are in 16 bits.
+
+        Returns:
+            [s], broadcast; falls with neither. Where this split of heads was not measured, that of the nearest group is
+            read with as many pairs of sequence and head, which is the work that a kernel shares out, and a note says
+            so; another width of the heads counts in proportion. None: nothing like it was measured.
+        """
+        one_of("phase", phase, ("decode", "prefill"))
+        found = self._nearest(phase, heads, kv_heads, head_dim, kv_dtype)
+        if found is None:
+            return None
+        table = found.table
+        pairs = (heads / table.heads if phase == "prefill" else kv_heads / table.kv_heads) * positive("batch", batch)
+        wide = head_dim / table.head_dim
+        notes = []
+        if (heads, kv_heads) != (table.heads, table.kv_heads):
+            notes.append(
+                f"Attention of {heads} over {kv_heads} heads is read from {table.heads} over {table.kv_heads}, with as "
+                f"many {'query heads' if phase == 'prefill' else 'key and value heads'} in all."
+            )
+        if wide != 1:
+            notes.append(f"Heads {head_dim} wide are read from heads {table.head_dim} wide, in proportion.")
+        if table.kv_dtype != kv_dtype:
+            notes.append(f"A cache in {kv_dtype} is read from one in {table.kv_dtype}, which is as wide.")
+        reading = found.grid.read(pairs, tokens).times(wide)
+        outside = reading.outside | (wide != 1)
+        return Reading(reading.seconds, np.asarray(outside), (*reading.notes, *notes))
+
+    def collective_s(self, op: str, num_bytes: ArrayLike, ranks: int) -> Reading | None:
+        """One collective among ``ranks`` GPUs of a node.
+
+        Args:
+            op: as in :data:`core.collectives.OPS`.
+            num_bytes: the whole unsharded tensor. [bytes]
+            ranks: GPUs. One alone sends nothing.
+
+        Returns:
+            [s], in the shape of ``num_bytes``; does not fall as it rises. None: not measured for so many GPUs.
+        """
+        size = positive("num_bytes", num_bytes)
+        if whole("ranks", ranks) == 1:
+            return Reading(np.zeros(size.shape), np.zeros(size.shape, dtype=bool))
+        messages = self.messages.get((op, ranks))
+        return None if messages is None else messages.grid.read(size)
+
+    def _nearest(self, phase: Phase, heads: int, kv_heads: int, head_dim: int, kv_dtype: str) -> Heads | None:
+        """The table to read: of the same cache format, then width, then group of heads, then number of heads."""
+        as_wide = {"bf16": ("bf16", "fp16"), "fp16": ("fp16", "bf16")}.get(kv_dtype, (kv_dtype,))
+        candidates = [one for one in self.attention if one.table.phase == phase and one.table.kv_dtype in as_wide]
+        if not candidates:
+            return None
+
+        def far(one: Heads) -> tuple[float, ...]:
+            # A decode step reads the cache once for a group, whose size comes first; prefill multiplies for each query
+            # head. A table of more heads than asked for has no batch as small.
+            table, same = one.table, (float(one.table.kv_dtype != kv_dtype), abs(np.log(head_dim / one.table.head_dim)))
+            group, nearest = abs(np.log(heads / kv_heads / one.group)), abs(np.log(heads / table.heads))
+            if phase == "prefill":
+                return (*same, float(table.heads > heads), nearest, group)
+            return (*same, group, float(table.kv_heads > kv_heads), nearest)
+
+        return min(candidates, key=far)
+
+
+def product_flops_per_s(m: ArrayLike, n: ArrayLike, k: ArrayLike, seconds: ArrayLike) -> Floats:
+    """What a product achieves: 2 m n k over its time. [FLOP/s]"""
+    flops = 2 * positive("m", m) * positive("n", n) * positive("k", k)
+    return np.asarray(flops / positive("seconds", seconds))
+
+
+def load_profiles() -> dict[str, Profile]:
+    """Every profile of the catalog by id; each is read when it is first asked for in a process."""
+    return {path.stem: _load(path.stem) for path in sorted(PROFILES.glob("*.json"))}
+
+
+def profile_ids() -> tuple[str, ...]:
+    """Ids of the catalog's profiles, without reading them; those of an accelerator bear its id."""
+    return tuple(path.stem for path in sorted(PROFILES.glob("*.json")))
+
+
+def load_profile(profile_id: str) -> Profile:
+    """One profile of the catalog.
+
+    Raises:
+        ValueError: there is none of this id.
+    """
+    one_of("profile_id", profile_id, profile_ids())
+    return _load(profile_id)
+
+
+@lru_cache(maxsize=32)
+def _load(profile_id: str) -> Profile:
+    return Profile(ProfileFile.model_validate_json((PROFILES / f"{profile_id}.json").read_bytes()))
+
+
+def spread_of(profile: Profile) -> Sequence[tuple[str, float]]:
+    """How far tables were mended so as to rise: for each, the ninth decile of measured over answered. [-]"""
+    grids = [
+        *((f"products in {dtype}", one.grid) for dtype, one in profile.products.items()),
+        *((f"{one.table.phase} attention, {one.table.heads} heads", one.grid) for one in profile.attention),
+        *((f"{op} of {ranks}", one.grid) for (op, ranks), one in profile.messages.items()),
+    ]
+    return [(name, float(np.quantile(grid.lowered[grid.there], 0.9))) for name, grid in grids]
