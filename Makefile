@@ -57,6 +57,7 @@ bench: $(DEV_STAMP) browser
 
 content: $(RUN_STAMP)
 	$(BIN)/python -m core.cards check
+	$(BIN)/python -m core.mock check
 
 browser: $(DEV_STAMP)
 	@$(call need,$(HAS_CHROMIUM),chromium fonts-liberation,$(NO_CHROMIUM))

@@ -46,6 +46,9 @@ PLANTED = [
     ("wrong_direction", "core/hf_config/llama.py", "from core import params", 1, "core.hf_config on floor 1"),
     ("wrong_direction", "core/zero.py", "from core.charts import theme", 1, "a library of its own"),
     ("wrong_direction", "core/cards/draw.py", "import core.storage.rooms", 1, "a library of its own"),
+    ("wrong_direction", "core/cards/draw.py", "from core.mock import pack", 1, "core.mock stands apart"),
+    ("wrong_direction", "core/mock/fold.py", "from core.storage import rooms", 1, "core.storage stands apart"),
+    ("foreign_libraries", "core/mock/fold.py", "import sqlalchemy", 1, "core/mock may import numpy, pydantic"),
     ("wrong_direction", "pages/_ui/controls.py", "from pages.steps import zero", 1, "only its own section"),
     ("wrong_direction", "pages/steps/zero.py", "import pages.labs.lab", 1, "only its own section"),
     ("wrong_direction", "pages/steps/zero.py", "import app", 1, "nothing imports app"),
@@ -69,6 +72,7 @@ PLANTED = [
         3,
         "page: partition",
     ),
+    ("cards_that_name_pages", "content/mocks/zero.yaml", "id: mock-zero\npage: partition", 2, "page: partition"),
 ]
 
 
@@ -90,6 +94,7 @@ ALLOWED = [
     ("core/training.py", "from core import zero\nfrom core.scenario import TrainingScenario"),
     ("core/charts/zero.py", "import plotly\nfrom core.charts import theme\nfrom core.zero import STAGES, ZeroMemory"),
     ("core/charts/zero.py", "from core.units import GB\nfrom core.display import show_bytes\nheight = 12 / GB"),
+    ("core/mock/truth.py", "from core.cards.draw import draw\nimport pydantic"),
     ("core/microbench/matmul.py", "def time():\n    import torch"),
     ("pages/_ui/controls.py", "import numpy\nimport streamlit\nx = 2 * 3"),
     ("pages/steps/zero.py", "import streamlit\nfrom core import zero\nfrom pages._ui import controls"),

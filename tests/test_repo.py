@@ -17,7 +17,9 @@ TEST_FOLDERS = {
     "core": "tests/core",
     "core/charts": "tests/charts",
     "core/cards": "tests/core/cards",
+    "core/mock": "tests/core/mock",
     "core/progress": "tests/progress",
+    "core/storage": "tests/core/storage",
     "core/trace": "tests/trace",
     "core/whiteboard": "tests/core/whiteboard",
 }

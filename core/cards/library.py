@@ -74,7 +74,7 @@ def read_texts(files: Mapping[str, bytes], *, own: bool = False) -> Bank:
         if path.endswith(".py"):  # read with the card that it belongs to
             continue
         try:
-            text = _text(raw)
+            text = text_of(raw)
             if path.startswith("sources/"):
                 _add_sources(path, text, bank)
             elif path == "topics.yaml":
@@ -93,7 +93,12 @@ def read_texts(files: Mapping[str, bytes], *, own: bool = False) -> Bank:
     return bank
 
 
-def _text(raw: bytes) -> str:
+def text_of(raw: bytes) -> str:
+    """A file of content as text with plain line ends.
+
+    Raises:
+        YamlFault: too large, or not UTF-8.
+    """
     if len(raw) > MAX_FILE_BYTES:
         raise YamlFault(f"{len(raw):,} bytes; a card file has at most {MAX_FILE_BYTES:,}", 1)
     try:
@@ -112,7 +117,7 @@ def _table(model: type[_Model], path: str, text: str, bank: Bank) -> dict[str, _
         try:
             rows[str(key)] = model.model_validate(row)
         except ValidationError as error:
-            bank.problems += _findings(error, path, text, 1, (str(key),))
+            bank.problems += findings(error, path, text, 1, (str(key),))
     return rows
 
 
@@ -147,7 +152,7 @@ def _cards(path: str, text: str, bank: Bank, files: Mapping[str, bytes], *, own:
             return
         model = (Drill if schema == "drill/1" else Question).model_validate(data)
     except ValidationError as error:
-        bank.problems += _findings(error, path, head, 2)
+        bank.problems += findings(error, path, head, 2)
         return
     numbers = repr((data.get("params"), data.get("require"), data.get("answer") or data.get("compute")))
     yield Card(model, split_sections(body), path, short_hash(text), short_hash(str(schema), numbers), text, own)
@@ -172,7 +177,7 @@ def _bug(model: Bug, path: str, text: str, files: Mapping[str, bytes], *, own: b
     folder = path.rpartition("/")[0]
     if missing := [name for name in PROGRAMS if f"{folder}/{name}" not in files]:
         raise YamlFault(f"beside it lie {', '.join(PROGRAMS)}; missing: {', '.join(missing)}", 1)
-    faulty, fixed, demonstration = (_text(files[f"{folder}/{name}"]) for name in PROGRAMS)
+    faulty, fixed, demonstration = (text_of(files[f"{folder}/{name}"]) for name in PROGRAMS)
     content = short_hash(text, faulty, fixed, demonstration)
     answer = short_hash(FAULTY, faulty, repr([(fault.line, fault.also) for fault in model.faults]))
     return BugCard(model, path, content, answer, text, faulty, fixed, demonstration)
@@ -193,7 +198,7 @@ def _models(fence: str, kind: type[_Model], path: str, text: str, bank: Bank) ->
             bank.problems.append(CardProblem(path, fault.line, fault.field, str(fault)))
             continue
         except ValidationError as error:
-            bank.problems += _findings(error, path, block, line)
+            bank.problems += findings(error, path, block, line)
             continue
         yield line, block, model
     if not blocks:
@@ -215,11 +220,22 @@ def _blocks(text: str, fence: str) -> Iterator[tuple[int, str | None]]:
         yield begun, None
 
 
-def _findings(
+def findings(
     error: ValidationError, path: str, text: str, first_line: int, below: tuple[object, ...] = ()
 ) -> list[CardProblem]:
+    """What pydantic refused, each at its line of the text.
+
+    Args:
+        text: the YAML that was read.
+        first_line: of the text in its file.
+        below: the keys under which the model stands in the text.
+    """
     found: dict[tuple[int, str], CardProblem] = {}
-    for item in error.errors(include_url=False)[: 2 * MAX_FINDINGS]:
+    errors = error.errors(include_url=False)[: 2 * MAX_FINDINGS]
+    faulty = {item["loc"][:depth] for item in errors for depth in range(len(item["loc"]))}
+    for item in errors:
+        if item["type"] == "too_short" and item["loc"] in faulty:
+            continue  # pydantic does not count the rows that it refused, and each of them has its own finding
         reason = item.get("ctx", {}).get("error")
         at = reason.at if isinstance(reason, Misplaced) else ()
         loc = [*below, *item["loc"], *at]
