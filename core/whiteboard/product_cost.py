@@ -188,3 +188,55 @@ def batch_within(
     in_time = (target_s - weight_bytes / bandwidth_bytes_per_s) / each
     in_memory = (usable_bytes - weight_bytes) / float(positive("kv_bytes_per_request", kv_bytes_per_request))
     return float(max(math.floor(min(in_time, in_memory) + _ROUNDING), 0))
+
+
+def replicas_at_batch(
+    peak_per_s: float,
+    utilization: float,
+    prefill_s: float,
+    output_tokens: float,
+    weight_bytes: float,
+    kv_bytes_per_request: float,
+    batch: float,
+    bandwidth_bytes_per_s: float,
+) -> float:
+    """:func:`replicas` for a peak of requests when each replica decodes at a given batch. [replicas]"""
+    each = request_s(prefill_s, output_tokens, weight_bytes, kv_bytes_per_request, batch, bandwidth_bytes_per_s)
+    return replicas(peak_per_s, 1 / each, utilization)
+
+
+def replicas_within(
+    peak_per_s: float,
+    utilization: float,
+    target_s: float,
+    prefill_s: float,
+    output_tokens: float,
+    weight_bytes: float,
+    kv_bytes_per_request: float,
+    usable_bytes: float,
+    bandwidth_bytes_per_s: float,
+) -> float:
+    """:func:`replicas_at_batch` at the largest batch that keeps a target for the time per token. [replicas]
+
+    Raises:
+        ValueError: not even one request keeps the target.
+    """
+    batch = batch_within(
+        target_s,
+        prefill_s,
+        output_tokens,
+        weight_bytes,
+        kv_bytes_per_request,
+        usable_bytes,
+        bandwidth_bytes_per_s,
+    )
+    return replicas_at_batch(
+        peak_per_s,
+        utilization,
+        prefill_s,
+        output_tokens,
+        weight_bytes,
+        kv_bytes_per_request,
+        batch,
+        bandwidth_bytes_per_s,
+    )

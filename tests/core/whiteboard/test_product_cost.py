@@ -132,6 +132,19 @@ def test_the_largest_batch_keeps_the_target_and_one_more_does_not():
     assert board.batch_within(0.017, **REPLICA, usable_bytes=288e9) == 0
 
 
+def test_a_larger_batch_needs_fewer_replicas_for_the_same_peak():
+    # At a batch of 16: 148 GB / 8 TB/s = 18.5 ms, 0.1 + 300 x 18.5/16 ms = 0.4469 s; 60 a second at 70% are 38.3.
+    assert board.replicas_at_batch(60, 0.7, **REPLICA, batch=16) == 39
+    # Within 50 ms: 32.5 / (0.0625 + 0.3333) = 82.1; 0.1 + 300 x (140/82 + 0.5)/8000 = 0.1828 s; 15.7.
+    assert board.batch_within(0.05, **REPLICA, usable_bytes=288e9) == 82
+    assert board.replicas_within(60, 0.7, 0.05, **REPLICA, usable_bytes=288e9) == 16
+
+
+def test_replicas_for_a_target_that_the_weights_alone_break_are_refused():
+    with pytest.raises(ValueError, match="batch"):
+        board.replicas_within(60, 0.7, 0.017, **REPLICA, usable_bytes=288e9)
+
+
 @pytest.mark.parametrize(
     ("call", "name"),
     [
