@@ -21,6 +21,7 @@ from core.trace.sound import sound
 from core.trace.unpack import Source, sources
 
 MAX_BYTES = 1_000_000_000  # unpacked, all files of an upload together
+MAX_EVENTS = 3_000_000  # kept of one rank, 65 bytes each and its name; a 200 MB trace has a tenth of that
 _LARGEST = 1 << 53
 # Kineto writes a collective's element type by c10's name (c10/core/ScalarType.h).
 _ELEMENT_BYTES = {
@@ -47,7 +48,9 @@ def read_trace(
     Raises:
         TraceError: nothing useful can be read, in words. What can be read in part is returned, with notes.
     """
-    opened = [(name, io.BytesIO(file) if isinstance(file, bytes) else file) for name, file in files]
+    opened = [
+        (_plain(name) or "unnamed file", io.BytesIO(file) if isinstance(file, bytes) else file) for name, file in files
+    ]
     if not opened:
         raise TraceError("No file was given.")
     notes: list[str] = []
@@ -60,11 +63,17 @@ def read_rank(source: Source, notes: list[str]) -> tuple[RankTrace, dict[str, An
     scan, rows = Scan(source.pieces()), _Rows()
     for event in scan.events():
         rows.add(event)
+        if rows.kept > MAX_EVENTS:
+            raise TraceError(
+                f"{source.name}: too large. It has more than {MAX_EVENTS:,} events of the GPU and of launches; record "
+                "fewer steps."
+            )
     fault = source.cut or scan.fault
     if not scan.is_trace:
-        reason = f": {fault}" if fault else ""
+        if source.cut:
+            raise TraceError(f"{source.name}: {source.cut} before its list of events begins. Upload it again.")
         raise TraceError(
-            f"{source.name} is not a PyTorch profiler trace{reason}. Upload what prof.export_chrome_trace() or "
+            f"{source.name} is not a PyTorch profiler trace: {fault or 'it has no traceEvents'}. Upload what prof.export_chrome_trace() or "
             "torch.profiler.tensorboard_trace_handler() wrote: JSON with a list named traceEvents."
         )
     if not rows.on_gpu:
@@ -126,6 +135,11 @@ class _Rows:
                 message = float(elements * size) if elements > 0 and size else np.nan
         self._whole.extend((device, stream, self._index(name), _whole(args.get("correlation")), collective))
         self._message.append(message)
+
+    @property
+    def kept(self) -> int:
+        """Rows so far."""
+        return len(self._kind)
 
     def _index(self, name: str) -> int:
         index = self._names.get(name)

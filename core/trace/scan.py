@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+HEADER = ("deviceProperties", "distributedInfo")  # fields around the events that are kept
 LARGEST_VALUE = 1 << 23  # characters; an event has some hundred, deviceProperties some thousand
 _between = re.compile(r"[\s,]*").match
 _space = re.compile(r"\s*").match
@@ -16,7 +17,7 @@ _space = re.compile(r"\s*").match
 class Scan:
     """One walk through a Chrome trace, in either of its forms: {"traceEvents": [...], ...} or the array alone.
 
-    Format: "Trace Event Format", Google, 2016. After the walk, `header` has the other fields and `fault` says, if it is
+    Format: "Trace Event Format", Google, 2016. After the walk, `header` has the fields of HEADER and `fault` says, if it is
     not empty, why the walk ended early. `is_trace` tells whether a list of events was found at all.
     """
 
@@ -43,7 +44,7 @@ class Scan:
             yield from self._array()
             return
         if opening != "{":
-            raise _FaultError("it is not JSON")
+            raise _FaultError("it is not JSON" if opening else "it is empty")
         self._at += 1
         while (character := self._next_character(_between)) != "}":
             if not character:
@@ -56,7 +57,9 @@ class Scan:
             if key == "traceEvents" and opens == "[":
                 yield from self._array()
             else:
-                self.header[key] = self._value()
+                value = self._value()
+                if key in HEADER:
+                    self.header[key] = value
 
     def _array(self) -> Iterator[Any]:
         self.is_trace = True

@@ -107,7 +107,7 @@ def split(trace: RankTrace) -> tuple[GpuSplit, ...]:
 
 
 def _split_device(trace: RankTrace, device: int, launch: NDArray[np.int64], step: NDArray[np.int64]) -> GpuSplit:
-    mine = trace.on_gpu & (trace.device == device)
+    mine = trace.on_gpu & (trace.device == device) & (trace.end_s > trace.start_s)
 
     def busy(*kinds: Kind) -> Intervals:
         rows = mine & trace.is_kind(*kinds)
@@ -134,8 +134,8 @@ def _split_device(trace: RankTrace, device: int, launch: NDArray[np.int64], step
             **{f"idle_{name}_s": time for name, time in some.items()},
         )
 
-    first, last = np.min(trace.start_s[mine]), np.max(trace.end_s[mine])
-    numbers, edges = _step_edges(trace, mine, step, float(first))
+    first, last = (everything.start_s[0], everything.end_s[-1]) if everything.start_s.size else (0.0, 0.0)
+    numbers, edges = _step_edges(trace, mine, step)
     return GpuSplit(
         rank=trace.rank,
         device=device,
@@ -146,21 +146,18 @@ def _split_device(trace: RankTrace, device: int, launch: NDArray[np.int64], step
     )
 
 
-def _step_edges(
-    trace: RankTrace, mine: NDArray[np.bool_], step: NDArray[np.int64], first_s: float
-) -> tuple[NDArray[np.int64], Floats]:
+def _step_edges(trace: RankTrace, mine: NDArray[np.bool_], step: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
     """Steps that launched something on this GPU, and the (steps + 1,) times between which they lie."""
     numbers = np.array([number for number in step_ranges(trace)[0] if np.any(mine & (step == number))], dtype=np.int64)
     ends = [np.max(trace.end_s[mine & (step == number)]) for number in numbers]
-    begins = np.min(trace.start_s[mine & (step == numbers[0])]) if numbers.size else first_s
-    return numbers, np.maximum.accumulate(np.array([begins, *ends]))
+    begins = [np.min(trace.start_s[mine & (step == numbers[0])])] if numbers.size else [0.0]
+    return numbers, np.maximum.accumulate(np.array(begins + ends))
 
 
 def _idle(
     trace: RankTrace, rows: NDArray[np.int64], launch: NDArray[np.int64], gaps: Intervals
 ) -> dict[str, Intervals]:
     """The gaps by what they waited on, as disjoint sets of time: one for each of IDLE_CAUSES."""
-    rows = rows[trace.end_s[rows] > trace.start_s[rows]]
     ending = rows[np.searchsorted(trace.start_s[rows], gaps.end_s)]
     call = launch[ending]
     known = call != NONE
