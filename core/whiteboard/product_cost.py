@@ -96,7 +96,7 @@ def replicas(peak_per_s: float, capacity_per_s: float, utilization: float) -> fl
     """Replicas that carry a peak with each busy for no more than a share of the time. [replicas]
 
     Args:
-        peak_per_s: requests, or anything else counted, a second. [1/s]
+        peak_per_s: requests, or anything else counted, per second. [1/s]
         capacity_per_s: what one replica can do when always busy. [1/s]
         utilization: share up to which it shall be. [-]
     """

@@ -17,7 +17,7 @@ _NINETY_NINE = 2.326  # standard deviations below which 99% of a normal distribu
 
 
 def checkpoint_bytes(num_params: float) -> float:
-    """Weights and optimizer states of mixed-precision Adam: 2 + 12 bytes a parameter, no gradients. [bytes]"""
+    """Weights and optimizer states of mixed-precision Adam: 2 + 12 bytes per parameter, no gradients. [bytes]"""
     states = zero_memory(num_params, 1, stage=0)
     return float(states.weight_bytes + states.optimizer_bytes)
 

@@ -30,6 +30,17 @@ def test_deepseek_v3_at_its_own_rent():
     assert board.training_bill(37e9, 14.8e12, mfu, 2 / HOUR, H100) == pytest.approx(5.328e6)
 
 
+def test_deepseek_s_day_of_serving():
+    # DeepSeek-V3/R1 Inference System Overview, 2025: 226.75 nodes of eight on average, 2 USD an hour for a GPU, 87,072
+    # USD a day, 168 billion output tokens: 0.518 USD for a million of them, all input counted in.
+    gpus = 226.75 * 8
+    assert gpus * 2 * 24 == 87_072
+    assert board.cost_per_token(168e9 / DAY, gpus, 2 / HOUR) * 1e6 == pytest.approx(87_072 / 168e3)
+    # Paid at its peak of 278 nodes around the clock, the day's load would have been 82%.
+    at_peak = board.cost_at_load(board.cost_per_token(168e9 / DAY, gpus, 2 / HOUR), 226.75 / 278)
+    assert at_peak * 1e6 == pytest.approx(278 * 8 * 48 / 168e3)
+
+
 def test_training_bill_by_hand():
     # 8.4e23 FLOP at 395.76 TFLOP/s are 589,584 hours.
     assert board.training_bill(70e9, 2e12, 0.4, 2.5 / HOUR, H100) == pytest.approx(589_584 * 2.5, rel=1e-5)
