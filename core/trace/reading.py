@@ -73,8 +73,9 @@ def read_rank(source: Source, notes: list[str]) -> tuple[RankTrace, dict[str, An
         if source.cut:
             raise TraceError(f"{source.name}: {source.cut} before its list of events begins. Upload it again.")
         raise TraceError(
-            f"{source.name} is not a PyTorch profiler trace: {fault or 'it has no traceEvents'}. Upload what prof.export_chrome_trace() or "
-            "torch.profiler.tensorboard_trace_handler() wrote: JSON with a list named traceEvents."
+            f"{source.name} is not a PyTorch profiler trace: {fault or 'it has no traceEvents'}. Upload what "
+            "prof.export_chrome_trace() or torch.profiler.tensorboard_trace_handler() wrote: JSON with a list named "
+            "traceEvents."
         )
     if not rows.on_gpu:
         raise TraceError(_without_gpu(source.name, fault, rows))

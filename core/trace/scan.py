@@ -17,8 +17,8 @@ _space = re.compile(r"\s*").match
 class Scan:
     """One walk through a Chrome trace, in either of its forms: {"traceEvents": [...], ...} or the array alone.
 
-    Format: "Trace Event Format", Google, 2016. After the walk, `header` has the fields of HEADER and `fault` says, if it is
-    not empty, why the walk ended early. `is_trace` tells whether a list of events was found at all.
+    Format: "Trace Event Format", Google, 2016. After the walk, `header` has the fields of HEADER, `fault` says why the
+    walk ended early, if it did, and `is_trace` tells whether a list of events was found at all.
     """
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
