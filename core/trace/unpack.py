@@ -114,6 +114,7 @@ def sources(
             yield from _inside_zip(name, file, meter, limit)
         else:
             yield Source(name, file, meter)
+    meter.read(sum(sizes))  # heads and lists of a zip count too; all of it is behind us now
 
 
 def _inside_zip(name: str, file: BinaryIO, meter: Meter, limit: int) -> Iterator[Source]:
