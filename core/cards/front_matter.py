@@ -9,6 +9,8 @@ from functools import lru_cache
 import yaml
 
 MAX_DEPTH = 16  # levels of nesting; a question needs five
+MAX_CHARS = 100_000  # of one YAML text; the longest of the bank has a third of that
+MAX_NODES = 10_000
 _PREFIX = "tag:yaml.org,2002:"
 _PLAIN_TAGS = {_PREFIX + name for name in ("map", "seq", "str", "int", "float", "bool", "null")}
 # Junk under an explicit tag makes the constructors of YAML raise any of these.
@@ -64,6 +66,8 @@ def read_yaml(text: str, first_line: int = 1) -> object:
     Raises:
         YamlFault: it is no YAML, uses aliases or tags, names a key twice, or is nested too deeply.
     """
+    if len(text) > MAX_CHARS:
+        raise YamlFault(f"{len(text):,} characters of YAML; at most {MAX_CHARS:,} are read", first_line)
     loader = _Loader(text)
     try:
         node = loader.get_single_node()
@@ -140,6 +144,8 @@ def _refuse_what_cards_do_not_use(root: yaml.Node, text: str, first_line: int) -
                 "YAML aliases (*name) are not used in cards: write the value out", first_line + _alias_line(text)
             )
         seen.add(id(node))
+        if len(seen) > MAX_NODES:
+            raise YamlFault(f"holds more than {MAX_NODES:,} values", line)
         if depth > MAX_DEPTH:
             raise YamlFault(f"is nested more than {MAX_DEPTH} levels deep; no card needs that", line)
         if node.tag not in _PLAIN_TAGS:

@@ -319,7 +319,7 @@ class Option(Strict):
 
 _POSITIONAL = re.compile(
     r"\b(?i:(?:all|none|both|neither|any) of (?:the )?(?:above|below|these|options|answers|choices))\b"
-    r"|\b(?i:(?:the|all|both|none) above)\b"
+    r"|\b(?i:(?:all|both|none) above)\b"
     r"|\b(?i:option|answer|choice) [A-E]\b|\b(?i:option) [1-5]\b|\b(?i:option) [a-e]\b(?! [a-z])"
     r"|\b(?i:first|second|third|fourth|fifth|last|previous|next|preceding) (?i:option|answer|choice)\b"
 )

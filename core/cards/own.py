@@ -20,7 +20,7 @@ MAX_ZIP_MB = 2
 MAX_ZIP_BYTES = MAX_ZIP_MB * MB
 MAX_FILES = 500
 SEEDS = 50  # of the 200 that the shipped bank is checked with: an upload is answered in seconds
-MAX_TOTAL_BYTES = 10_000_000
+MAX_TOTAL_BYTES = 5_000_000
 FOLDERS = ("drills", "questions", "quizzes", "claims", "sources")
 SUFFIXES = {".md", ".yaml", ".yml"}
 

@@ -1,0 +1,63 @@
+"""Answers are graded by the card's tolerance, known slips by name."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.cards.draw import draw
+from core.cards.grading import grade_drill, shuffled, within_factor
+from core.cards.quantities import UnitError
+from tests.core.cards.made import drill, mcq
+
+VARIANT = draw(drill(), 0)  # 52.2388 ms, 3%
+
+
+@pytest.mark.parametrize("text", ["52.24", "52.24 ms", "0.05224 s", "53.8", "50.7"])
+def test_within_the_tolerance_is_right(text):
+    grade = grade_drill(VARIANT, text)
+    assert grade.correct
+    assert grade.slip is None
+    assert grade.truth == VARIANT.answer
+
+
+@pytest.mark.parametrize("text", ["53.9", "50.6", "-52.24", "0", "1e300"])
+def test_outside_is_wrong(text):
+    assert not grade_drill(VARIANT, text).correct
+
+
+def test_a_known_slip_is_named():
+    full_rate = grade_drill(VARIANT, "41.8")
+    assert full_rate.slip is not None
+    assert VARIANT.fill(full_rate.slip.say) == "That is at the full rate; 80% of it is reached."
+    seconds = grade_drill(VARIANT, "0.0522")
+    assert seconds.slip is not None
+    assert seconds.slip.say == "Those are seconds."
+    assert grade_drill(VARIANT, "47").slip is None
+
+
+def test_what_is_no_answer_is_refused():
+    with pytest.raises(UnitError, match="not a unit of what is asked"):
+        grade_drill(VARIANT, "52 GB")
+
+
+def test_the_estimator_allows_a_factor_of_two():
+    assert grade_drill(VARIANT, "104").within_2x
+    assert grade_drill(VARIANT, "26.2").within_2x
+    assert not grade_drill(VARIANT, "105").within_2x
+    assert not grade_drill(VARIANT, "-52").within_2x
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(min_value=1e-300, max_value=1e300))
+def test_a_factor_never_fails(guess, truth):
+    assert within_factor(guess, truth) == (
+        guess > 0 and truth / 2 <= guess * (1 + 1e-9) and guess <= truth * 2 * (1 + 1e-9)
+    )
+
+
+def test_options_are_shuffled_by_the_seed():
+    orders = {tuple(option.text for option in shuffled(mcq(), seed)) for seed in range(60)}
+    assert len(orders) == 6
+    assert shuffled(mcq(), 4) == shuffled(mcq(), 4)
+    assert set(shuffled(mcq(), 4)) == set(mcq().model.options)
