@@ -1,8 +1,10 @@
 """A table of measured times over sizes: straight lines between logarithms, and a mark wherever it is left.
 
 Kernels and messages take times that rise with their sizes. Measured ones do not quite: a first call was slow, a clock
-dropped. A smaller call can always be padded to a larger one, so no cell need take longer than a larger cell does; that
-is what the table answers with, and it makes the answer rise along each axis that is guarded.
+dropped, a larger call got a better kernel. So along each axis that is guarded the table answers with the rising times
+nearest to the measured ones (isotonic regression by medians, which single slow calls do not move); cells that rise as
+measured stay as they are.
+Source: Robertson, Wright and Dykstra 1988, Order Restricted Statistical Inference, chapter 1.
 """
 
 from __future__ import annotations
@@ -62,8 +64,8 @@ class LogGrid:
     Args:
         axes: one for each dimension of ``seconds``.
         seconds: measured times; NaN where a cell was not measured. [s]
-        spread: axes along which cells that are missing are continued from the nearest measured one, in this order;
-            a missing cell counts as outside. None: all of them, the last axis first.
+        spread: axes along which missing cells are filled, in this order: between two measured ones as any size between
+            them, beyond them from the nearest one, which counts as outside. None: all axes, the last first.
 
     Raises:
         ValueError: a time is not positive, shapes do not match, or nothing was measured.
@@ -75,7 +77,7 @@ class LogGrid:
         shape = tuple(len(axis.values) for axis in axes)
         if self.measured.shape != shape:
             raise ValueError(f"seconds has the shape {self.measured.shape}; the axes ask for {shape}")
-        self.there: Mask = ~np.isnan(self.measured)
+        self.there: Mask = ~np.isnan(self.measured)  # later also what lies between measured cells
         if not self.there.any():
             raise ValueError("no cell of the table was measured")
         positive("seconds", self.measured[self.there])
@@ -121,33 +123,57 @@ class LogGrid:
         return Reading(np.exp(logs), outside | gaps, tuple(notes))
 
     @property
-    def lowered(self) -> Floats:
+    def moved(self) -> Floats:
         """How many times longer each cell was measured than the table answers; 1 where it stands as measured. [-]"""
-        return np.where(self.there, self.measured / self.rising, 1.0)
+        return np.where(np.isnan(self.measured), 1.0, self.measured / self.rising)
 
     def _filled(self, order: tuple[int, ...]) -> Floats:
-        """Missing cells from the nearest measured one along each axis in turn, in proportion to the work.
+        """Missing cells along each axis in turn. Beyond the last one times grow with the work; below the first they
 
-        Whoever asks for a smaller call than the nearest pays at most as much: it is not made quicker.
+        stay: whoever asks for a smaller call pays at most as much.
         """
-        filled = self.measured.copy()
+        filled, there = self.measured.copy(), self.there.copy()
         for dim in order:
-            values = np.asarray(self.axes[dim].values)
-            lines = np.moveaxis(filled, dim, -1)
-            for place in np.ndindex(lines.shape[:-1]):
-                line = lines[place]
+            axis = self.axes[dim]
+            places = np.log(axis.values)
+            times, known = np.moveaxis(filled, dim, -1), np.moveaxis(there, dim, -1)
+            for place in np.argwhere(np.isnan(times).any(axis=-1) & ~np.isnan(times).all(axis=-1)):
+                line, ours = times[tuple(place)], known[tuple(place)]
                 have = np.flatnonzero(~np.isnan(line))
-                for at in np.flatnonzero(np.isnan(line)) if len(have) else ():
-                    near = have[np.argmin(np.abs(np.log(values[have] / values[at])))]
-                    line[at] = line[near] * max(values[at] / values[near], 1.0) ** self.axes[dim].power
+                gaps = np.isnan(line)
+                past = axis.power * np.maximum(places - places[have[-1]], 0.0)
+                line[gaps] = np.exp(np.interp(places, places[have], np.log(line[have])) + past)[gaps]
+                sure = np.flatnonzero(ours)
+                if sure.size:
+                    ours[sure[0] : sure[-1] + 1] = True
+        self.there = there
         return filled
 
     def _rising(self, seconds: Floats) -> Floats:
-        """No cell above a cell that is as large in every guarded size."""
+        """Rising along every guarded axis: the second pass keeps what the first made, for it never reorders lines."""
+        logs = np.log(seconds)
         for dim, axis in enumerate(self.axes):
             if axis.guarded:
-                seconds = np.flip(np.minimum.accumulate(np.flip(seconds, dim), dim), dim)
-        return seconds
+                logs = np.moveaxis(isotonic(np.moveaxis(logs, dim, -1)), -1, dim)
+        return np.where(np.abs(logs - np.log(seconds)) < 1e-12, seconds, np.exp(logs))
+
+
+def isotonic(values: Floats) -> Floats:
+    """The rising values nearest to given ones in absolute differences, along the last axis.
+
+    At each place the largest, over starts before it, of the smallest, over ends behind it, median between the two.
+    """
+    rising = np.full_like(values, -np.inf)
+    size = values.shape[-1]
+    falls = (np.diff(values, axis=-1) < 0).any(axis=-1)
+    lines = values[falls]
+    found = np.full_like(lines, -np.inf)
+    for start in range(size):
+        medians = np.stack([np.median(lines[:, start : end + 1], axis=-1) for end in range(start, size)], axis=-1)
+        least = np.flip(np.minimum.accumulate(np.flip(medians, -1), -1), -1)
+        found[:, start:] = np.maximum(found[:, start:], least)
+    rising[falls], rising[~falls] = found, values[~falls]
+    return rising
 
 
 def _beyond(axis: Axis, size: Floats, past: Mask, short: Mask) -> list[str]:
@@ -155,12 +181,18 @@ def _beyond(axis: Axis, size: Floats, past: Mask, short: Mask) -> list[str]:
     found = []
     if past.any():
         most = float(size[past].max())
-        found.append(f"{axis.name}: {most:,.0f} lies past the table's {axis.values[-1]:,.0f}; continued {growth}.")
+        found.append(
+            f"{axis.name}: {_count(most)} lies past the table's {_count(axis.values[-1])}; continued {growth}."
+        )
     if short.any():
         least = float(size[short].min())
-        found.append(f"{axis.name}: {least:,.0f} lies below the table's {axis.values[0]:,.0f}; taken as that.")
+        found.append(f"{axis.name}: {_count(least)} lies below the table's {_count(axis.values[0])}; taken as that.")
     return found
 
 
 def _list(axes: tuple[Axis, ...]) -> str:
     return " and ".join((", ".join(a.name for a in axes[:-1]), axes[-1].name)) if len(axes) > 1 else axes[0].name
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"

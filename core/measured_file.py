@@ -1,11 +1,12 @@
 """The file of a measured profile, ``measured-profile/1``: kernels and collectives of one system with their source.
 
-Base units: seconds, bytes, elements. A cell that was not measured is null. docs: the field comments below.
+Base units: seconds, bytes, elements. A cell that was not measured is null.
 """
 
 from __future__ import annotations
 
 from datetime import date
+from itertools import pairwise
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
@@ -14,7 +15,9 @@ from core.collectives import OPS
 from core.hardware import PEAK_DTYPES
 
 FORMAT = "measured-profile/1"
-KV_DTYPES = ("bf16", "fp16", "fp8")
+KV_DTYPES = ("bf16", "fp16", "fp32", "fp8")
+
+VECTOR_OPS = ("norm", "heads", "swiglu", "add", "append")  # heads: rotary positions, with norms of heads if any
 
 Seconds = Annotated[float, Field(gt=0, le=1e5, allow_inf_nan=False)]
 Size = Annotated[int, Field(gt=0, le=10**15)]
@@ -27,14 +30,16 @@ class _Row(BaseModel, frozen=True, extra="forbid", defer_build=True):
 
 
 def _rising(name: str, values: tuple[int, ...]) -> None:
-    if any(low >= high for low, high in zip(values, values[1:], strict=False)):
+    if any(low >= high for low, high in pairwise(values)):
         raise ValueError(f"{name} must rise; sort it and keep each value once")
 
 
 class MatmulTable(_Row, frozen=True, extra="forbid", defer_build=True):
-    """Products of m rows of k elements with a weight matrix of k x n; operands and accumulation as the kernel has them."""
+    """Products of m rows of k elements with a weight matrix of k x n, in one format."""
 
     dtype: Literal[PEAK_DTYPES]  # type: ignore[valid-type]
+    # input_gradient: (m, n) by (n, k). weight_gradient: (n, m) by (m, k). Both of m rows that went forward.
+    role: Literal["forward", "input_gradient", "weight_gradient"] = "forward"
     kernel: Words
     n: Sizes  # outputs
     k: Sizes  # inputs
@@ -52,16 +57,19 @@ class MatmulTable(_Row, frozen=True, extra="forbid", defer_build=True):
 
 
 class AttentionTable(_Row, frozen=True, extra="forbid", defer_build=True):
-    """Attention of one shape of heads: decode of one token a sequence, or causal prefill of whole prompts."""
+    """Attention of one shape of heads: decode of one token a sequence, causal prefill of whole prompts, or training:
 
-    phase: Literal["decode", "prefill"]
+    prefill and its backward pass together.
+    """
+
+    phase: Literal["decode", "prefill", "training"]
     kv_dtype: Literal[KV_DTYPES]  # type: ignore[valid-type]
     kernel: Words
     heads: Size
     kv_heads: Size
     head_dim: Size
     batch: Sizes
-    tokens: Sizes  # decode: cached before the new one; prefill: of each prompt
+    tokens: Sizes  # decode: cached before the new one; else of each prompt
     seconds: tuple[tuple[Seconds | None, ...], ...]  # [batch][tokens]
 
     @model_validator(mode="after")
@@ -89,6 +97,22 @@ class CollectiveRow(_Row, frozen=True, extra="forbid", defer_build=True):
         return self
 
 
+class VectorRow(_Row, frozen=True, extra="forbid", defer_build=True):
+    """A kernel between products and attention, by all bytes that it reads and writes."""
+
+    op: Literal[VECTOR_OPS]  # type: ignore[valid-type]
+    direction: Literal["forward", "training"]  # training: with its backward pass
+    num_bytes: Sizes
+    seconds: tuple[Seconds, ...]
+
+    @model_validator(mode="after")
+    def _shape(self) -> Self:
+        _rising("num_bytes", self.num_bytes)
+        if len(self.seconds) != len(self.num_bytes):
+            raise ValueError("give one time for each size")
+        return self
+
+
 class ProfileFile(_Row, frozen=True, extra="forbid", defer_build=True):
     """One system as it was measured."""
 
@@ -105,6 +129,8 @@ class ProfileFile(_Row, frozen=True, extra="forbid", defer_build=True):
     matmul: tuple[MatmulTable, ...] = ()
     attention: tuple[AttentionTable, ...] = ()
     collectives: tuple[CollectiveRow, ...] = ()
-    memory_bytes_per_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None  # read and written by a large copy
+    vectors: tuple[VectorRow, ...] = ()
+    # What a large copy reads and writes together.
+    memory_bytes_per_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     launch_s: Seconds | None = None  # from one tiny kernel to the next, launched one by one
     graph_launch_s: Seconds | None = None  # the same inside a graph

@@ -1,7 +1,7 @@
 """What kernels and collectives of one system were measured to take: products, attention, messages, by size.
 
-Every answer is a :class:`core.log_grid.Reading`: seconds, a mark where they were continued beyond what was measured, and
-sentences that say how. None: the profile has no table of that kind.
+Every answer is a :class:`core.log_grid.Reading`: seconds, a mark where they were continued beyond what was measured,
+and sentences that say how. None: the profile has no table of that kind.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,8 @@ from core.log_grid import Axis, LogGrid, Reading
 from core.measured_file import AttentionTable, CollectiveRow, MatmulTable, ProfileFile
 
 PROFILES = CATALOG / "profiles"
-Phase = Literal["decode", "prefill"]
+Phase = Literal["decode", "prefill", "training"]
+Role = Literal["forward", "input_gradient", "weight_gradient"]
 
 
 @dataclass(frozen=True)
@@ -103,10 +104,28 @@ class Profile:
         versions = ", ".join(f"{name} {version}" for name, version in file.versions.items())
         return "; ".join(part for part in (file.source, versions, file.licence, f"{file.dated:%Y-%m-%d}") if part)
 
+    @property
+    def memory_bytes_per_s(self) -> float | None:
+        """What a large copy reads and writes together; None where it was not measured. [bytes/s]"""
+        return self.file.memory_bytes_per_s
+
     @cached_property
-    def products(self) -> dict[str, Products]:
-        """Products with weights by format."""
-        return {table.dtype: Products(table) for table in self.file.matmul}
+    def products(self) -> dict[tuple[str, Role], Products]:
+        """Products with weights by format and role."""
+        return {(table.dtype, table.role): Products(table) for table in self.file.matmul}
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """Formats in which forward products were measured."""
+        return tuple(dtype for dtype, role in self.products if role == "forward")
+
+    @cached_property
+    def vectors(self) -> dict[tuple[str, str], LogGrid]:
+        """Kernels between products and attention over the bytes they move, by op and direction."""
+        return {
+            (row.op, row.direction): LogGrid((Axis("bytes", row.num_bytes),), np.array(row.seconds))
+            for row in self.file.vectors
+        }
 
     @cached_property
     def attention(self) -> tuple[Heads, ...]:
@@ -124,19 +143,30 @@ class Profile:
         tables = (messages.table for messages in self.messages.values())
         return tuple(replace(table, source=self.citation) for table in tables if table)
 
-    def matmul_s(self, m: ArrayLike, n: ArrayLike, k: ArrayLike, dtype: str = "bf16") -> Reading | None:
+    def matmul_s(
+        self, m: ArrayLike, n: ArrayLike, k: ArrayLike, dtype: str = "bf16", *, role: Role = "forward"
+    ) -> Reading | None:
         """One product of m rows with a weight matrix of n columns and k inputs.
 
         Args:
             m: tokens. [rows]
             n, k: outputs and inputs. [elements]
             dtype: format of the multiplication, as in :data:`core.hardware.PEAK_DTYPES`.
+            role: forward, or one of the two products of the backward pass, of the same m, n and k. Where these were
+                not measured they are read as forward products of the same shapes.
 
         Returns:
             [s], broadcast. Does not fall as m rises. None: the format was not measured.
         """
-        products = self.products.get(dtype)
-        return None if products is None else products.grid.read(n, k, m)
+        products = self.products.get((dtype, role))
+        if products is not None:
+            return products.grid.read(n, k, m)
+        forward = self.products.get((dtype, "forward"))
+        if forward is None:
+            return None
+        rows, columns, inputs = {"input_gradient": (m, k, n), "weight_gradient": (n, k, m)}[role]
+        note = "Products of the backward pass are read as forward ones of their shapes."
+        return forward.grid.read(columns, inputs, rows).noted(note)
 
     def attention_s(
         self,
@@ -152,9 +182,10 @@ class Profile:
         """Attention of one layer.
 
         Args:
-            phase: "decode": one new token for each sequence. "prefill": causal, whole prompts.
+            phase: "decode": one new token for each sequence. "prefill": causal, whole prompts. "training": that and
+                its backward pass.
             batch: sequences. [sequences]
-            tokens: decode: in the cache before the new one; prefill: of each prompt. [tokens]
+            tokens: decode: in the cache before the new one; else of each prompt. [tokens]
             heads, kv_heads, head_dim: of one GPU.
             kv_dtype: format of the cache; the products are in 16 bits.
 
@@ -163,18 +194,19 @@ class Profile:
             read with as many pairs of sequence and head, which is the work that a kernel shares out, and a note says
             so; another width of the heads counts in proportion. None: nothing like it was measured.
         """
-        one_of("phase", phase, ("decode", "prefill"))
+        one_of("phase", phase, get_args(Phase))
         found = self._nearest(phase, heads, kv_heads, head_dim, kv_dtype)
         if found is None:
             return None
         table = found.table
-        pairs = (heads / table.heads if phase == "prefill" else kv_heads / table.kv_heads) * positive("batch", batch)
+        decodes = phase == "decode"
+        pairs = (kv_heads / table.kv_heads if decodes else heads / table.heads) * positive("batch", batch)
         wide = head_dim / table.head_dim
         notes = []
         if (heads, kv_heads) != (table.heads, table.kv_heads):
             notes.append(
                 f"Attention of {heads} over {kv_heads} heads is read from {table.heads} over {table.kv_heads}, with as "
-                f"many {'query heads' if phase == 'prefill' else 'key and value heads'} in all."
+                f"many {'key and value heads' if decodes else 'query heads'} in all."
             )
         if wide != 1:
             notes.append(f"Heads {head_dim} wide are read from heads {table.head_dim} wide, in proportion.")
@@ -213,7 +245,7 @@ class Profile:
             # head. A table of more heads than asked for has no batch as small.
             table, same = one.table, (float(one.table.kv_dtype != kv_dtype), abs(np.log(head_dim / one.table.head_dim)))
             group, nearest = abs(np.log(heads / kv_heads / one.group)), abs(np.log(heads / table.heads))
-            if phase == "prefill":
+            if phase != "decode":
                 return (*same, float(table.heads > heads), nearest, group)
             return (*same, group, float(table.kv_heads > kv_heads), nearest)
 
@@ -252,10 +284,13 @@ def _load(profile_id: str) -> Profile:
 
 
 def spread_of(profile: Profile) -> Sequence[tuple[str, float]]:
-    """How far tables were mended so as to rise: for each, the ninth decile of measured over answered. [-]"""
+    """How far each table was moved so as to rise: ninth decile of the factor, either way. [-]"""
     grids = [
-        *((f"products in {dtype}", one.grid) for dtype, one in profile.products.items()),
+        *((f"{role} products in {dtype}", one.grid) for (dtype, role), one in profile.products.items()),
         *((f"{one.table.phase} attention, {one.table.heads} heads", one.grid) for one in profile.attention),
         *((f"{op} of {ranks}", one.grid) for (op, ranks), one in profile.messages.items()),
     ]
-    return [(name, float(np.quantile(grid.lowered[grid.there], 0.9))) for name, grid in grids]
+    return [
+        (name, float(np.quantile(np.exp(np.abs(np.log(grid.moved[~np.isnan(grid.measured)]))), 0.9)))
+        for name, grid in grids
+    ]

@@ -55,6 +55,7 @@ FLOORS = [
     {"training", "training_sweep", "training_working", "inference"},
     {
         "planner",
+        "measured_training",
         "bottleneck_verdict",
         "bottleneck_text",
         "bottleneck_working",

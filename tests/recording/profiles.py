@@ -93,8 +93,8 @@ def main() -> None:
         print(f"{path.stat().st_size:9,} bytes  {path.name}")
     about = (
         "Kernels at sizes that core/catalog/profiles does not hold, for tests of what lies between. System data of "
-        "NVIDIA AIConfigurator 0.12.0 (Apache-2.0), made by tests/recording/profiles.py. matmul: dtype, n, k, m, seconds; "
-        "attention: kv_dtype, heads, kv_heads, head_dim, batch, tokens, seconds."
+        "NVIDIA AIConfigurator 0.12.0 (Apache-2.0), made by tests/recording/profiles.py. matmul: dtype, n, k, m, "
+        "seconds; attention: kv_dtype, heads, kv_heads, head_dim, batch, tokens, seconds."
     )
     (ROOT / "tests/data/held_out_kernels.json").write_text(text_of({"about": about, "rows": held_out}))
 
