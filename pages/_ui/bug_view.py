@@ -10,8 +10,11 @@ from core.cards.bug import BugCard, changes, lines_of, number_of, statements
 from core.cards.demonstration import demonstrated
 from core.progress.document import Mode
 from pages._ui import answering
+from pages._ui.assets import asset
 from pages._ui.card_parts import card_head, sources, text
 from pages._ui.predict import READING_WIDTH
+
+_CSS = asset("program.css")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,8 @@ def bug(card: BugCard, seed: int, place: str, mode: Mode | None) -> Outcome | No
     """
     key = answering.key_of(place, card, seed)
     outcome: Outcome | None = answering.outcome(key)
-    with st.container(border=True):
+    with st.container(border=True, key="program"):
+        st.html(f"<style>{_CSS}</style>")
         card_head(card, card.model.seconds)
         text(card.model.stem)
         st.code(card.faulty, language="python", line_numbers=True, wrap_lines=True)

@@ -43,7 +43,7 @@ with practice_page("Own cards"):
         "reads them for your session and keeps nothing."
     )
     st.file_uploader(
-        f"A zip with the folders drills, questions, quizzes, sources (up to {MAX_ZIP_MB} MB)",
+        f"A zip with the folders drills, questions, quizzes, claims, sources (up to {MAX_ZIP_MB} MB)",
         type="zip",
         key="own.upload",
         on_change=upload,
