@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,8 +96,3 @@ def powers(low: int, high: int, step: int = 2) -> tuple[int, ...]:
         values.append(low)
         low *= step
     return tuple(values)
-
-
-def fitting(values: Iterable[int], most: int) -> tuple[int, ...]:
-    """Those values that are not above ``most``."""
-    return tuple(value for value in values if value <= most)

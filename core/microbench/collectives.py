@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from core.microbench.bench import Bench, Tensor, powers
 from core.microbench.item import Item, Measured, Point, Unsupported, refuse_wrong
+from core.microbench.timing import Call
 
 OPS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all")
 GPU_SIZES = powers(4 * 2**10, 2**30)
@@ -99,42 +100,51 @@ def _points(bench: Bench, group: Group, op: str, mode: str, sizes: tuple[int, ..
 
 def _measure(bench: Bench, group: Group, op: str, mode: str, size: int) -> Measured:
     count = size // bench.element_bytes // group.size**2 * group.size**2  # so that shards of shards are whole
-    source, target, call, expected = _work(bench, group, op, count)
-    call()
+    work = _work(bench, group, op, count)
+    work.call()
     bench.device.synchronize()
-    off = float((target.double() - expected.to(target.device)).abs().max())
-    error = refuse_wrong(group.largest(off), 0, f"the {op}")
-    source.normal_()
-    timing = bench.timer.time([call], graph=mode == "graph")
-    if mode == "graph" and timing.method not in ("graph", "wall"):
+    error = refuse_wrong(group.largest(_off(work)), 0, f"the {op}")
+    work.source.normal_()
+    timing = bench.timer.time([work.call], graph=mode == "graph")
+    if mode == "graph" and timing.method != "graph":
         raise Unsupported(f"this {op} cannot be recorded into a graph")
     return Measured(timing, error=error)
 
 
-def _work(bench: Bench, group: Group, op: str, count: int) -> tuple[Tensor, Tensor, Callable[[], object], Tensor]:
-    """Input, output, the call, and the output that small whole numbers lead to."""
+@dataclass(frozen=True, slots=True)
+class _Work:
+    source: Tensor
+    target: Tensor
+    call: Call
+    expected: list[float]  # of the target's equal parts, when each rank's source is full of its rank plus one
+
+
+def _off(work: _Work) -> float:
+    """Largest difference between what came and what should have come."""
+    parts = work.target.view(len(work.expected), -1)
+    return max(float((part - value).abs().max()) for part, value in zip(parts, work.expected, strict=True))
+
+
+def _work(bench: Bench, group: Group, op: str, count: int) -> _Work:
+    """A collective on ``count`` elements in all; its result is poisoned in advance."""
     import torch
     import torch.distributed as dist
 
-    n, rank = group.size, group.rank
-    shard = count // n
+    n = group.size
 
-    def tensor(elements: int) -> Tensor:
-        return torch.full((elements,), rank + 1.0, device=bench.device.torch_name, dtype=bench.torch_dtype())
+    def tensor(elements: int, value: float) -> Tensor:
+        return torch.full((elements,), value, device=bench.device.torch_name, dtype=bench.torch_dtype())
 
-    everyones = n * (n + 1) / 2
-    if op == "all_reduce":  # in place: what follows adds sums to sums, which takes as long
-        source = tensor(count)
-        return source, source, lambda: dist.all_reduce(source), torch.full((count,), everyones).double()
-    each = torch.arange(1, n + 1).double()
+    own, nan = group.rank + 1.0, float("nan")
+    ranks, everyones = [rank + 1.0 for rank in range(n)], [n * (n + 1) / 2]
+    if op == "all_reduce":  # in place: later calls add up sums, which takes as long
+        source = tensor(count, own)
+        return _Work(source, source, lambda: dist.all_reduce(source), everyones)
     if op == "all_gather":
-        source, target = tensor(shard), tensor(count)
-        expected = each.repeat_interleave(shard)
-        return source, target, lambda: dist.all_gather_into_tensor(target, source), expected
+        source, target = tensor(count // n, own), tensor(count, nan)
+        return _Work(source, target, lambda: dist.all_gather_into_tensor(target, source), ranks)
     if op == "reduce_scatter":
-        source, target = tensor(count), tensor(shard)
-        expected = torch.full((shard,), everyones).double()
-        return source, target, lambda: dist.reduce_scatter_tensor(target, source), expected
-    source, target = tensor(shard), tensor(shard)
-    expected = each.repeat_interleave(shard // n)
-    return source, target, lambda: dist.all_to_all_single(target, source), expected
+        source, target = tensor(count, own), tensor(count // n, nan)
+        return _Work(source, target, lambda: dist.reduce_scatter_tensor(target, source), everyones)
+    source, target = tensor(count // n, own), tensor(count // n, nan)
+    return _Work(source, target, lambda: dist.all_to_all_single(target, source), ranks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 DTYPES = ("fp32", "tf32", "bf16", "fp16", "fp8", "int8")
 CPU_CACHE_BYTES = 32 * 2**20  # where the system does not say
 MOST_CPU_BYTES = 6 * 2**30  # a benchmark should leave a desk machine usable
+LEAST_TORCH = (2, 5)  # grouped heads in scaled_dot_product_attention
 
 
 class NoDevice(Exception):
@@ -180,6 +182,9 @@ def find_device(kind: str | None = None, index: int = 0) -> Device:
         raise NoDevice(
             "torch is not installed here; install it (pip install torch), or choose another Python"
         ) from None
+    if version_of(str(torch.__version__)) < LEAST_TORCH:
+        least = ".".join(map(str, LEAST_TORCH))
+        raise NoDevice(f"torch {torch.__version__} is too old; install torch {least} or newer (pip install -U torch)")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is wrong is said below, once
         there = torch.cuda.is_available()
@@ -197,6 +202,12 @@ def find_device(kind: str | None = None, index: int = 0) -> Device:
     if total != 8:
         raise NoDevice(f"the device {device.torch_name!r} adds eight ones up to {total:g}; it cannot be trusted")
     return device
+
+
+def version_of(text: str) -> tuple[int, int]:
+    """Major and minor number of a version such as 2.11.0+cu130; (0, 0) where they cannot be read."""
+    match = re.match(r"(\d+)\.(\d+)", text)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def first_line(error: BaseException) -> str:

@@ -53,7 +53,7 @@ def _quick(bench: Bench, shapes: list[LayerShape]) -> list[Item]:
     return [
         *copy.items(bench, copy.GPU_SIZES[::2], ("copy", "read")),
         *launch.items(bench),
-        *_products(bench, shapes, (1, 8, 64, 512, 4096)),
+        *_products(bench, shapes, (1, 8, 64, 512, 4096), REFERENCE_GPU[1]),
         *attention_decode.items(bench, first, (1, 16, 64), (512, 8192)),
         *vector.items(bench, first, (1, 64, 2048), ()),
         *decode.items(bench, first, (1, 32), (1024, 4096)),
@@ -73,8 +73,7 @@ def _full(bench: Bench, shapes: list[LayerShape]) -> list[Item]:
         *copy.items(bench, copy.GPU_SIZES),
         *launch.items(bench),
         *reference.items(bench, *REFERENCE_GPU),
-        *_products(bench, shapes, product.GPU_M),
-        product.item(bench, Matrix(*REFERENCE_GPU[1][1:], bench.dtype), (8192,)),
+        *_products(bench, shapes, product.GPU_M, REFERENCE_GPU[1]),
         *_each(
             attention_decode.items(bench, s, attention_decode.GPU_BATCHES, attention_decode.GPU_CONTEXTS) for s in heads
         ),
@@ -101,7 +100,7 @@ def _on_cpu(bench: Bench, shapes: list[LayerShape], *, full: bool) -> list[Item]
         *copy.items(bench, copy.CPU_SIZES if full else copy.CPU_SIZES[::2]),
         *launch.items(bench),
         *reference.items(bench, *REFERENCE_CPU),
-        *_products(bench, shapes, product.CPU_M if full else (1, 16, 128)),
+        *_products(bench, shapes, product.CPU_M if full else (1, 16, 128), REFERENCE_CPU[1]),
         *attention_decode.items(bench, first, attention_decode.CPU_BATCHES, attention_decode.CPU_CONTEXTS),
         *vector.items(bench, first, vector.CPU_TOKENS, (256,)),
         *decode.items(bench, first, decode.CPU_BATCHES, decode.CPU_CONTEXTS),
@@ -116,10 +115,12 @@ def _on_cpu(bench: Bench, shapes: list[LayerShape], *, full: bool) -> list[Item]
     ]
 
 
-def _products(bench: Bench, shapes: list[LayerShape], ms: tuple[int, ...]) -> list[Item]:
-    """Each distinct matrix of the shapes once."""
-    distinct = dict.fromkeys(chain.from_iterable(shape.matrices.values() for shape in shapes))
-    return [product.item(bench, Matrix(n, k, bench.dtype), ms) for n, k in distinct]
+def _products(bench: Bench, shapes: list[LayerShape], ms: tuple[int, ...], marked: tuple[int, int, int]) -> list[Item]:
+    """Each distinct matrix of the shapes once, and the (m, n, k) that plain calls are measured at."""
+    rows = dict.fromkeys(chain.from_iterable(shape.matrices.values() for shape in shapes), ms)
+    m, n, k = marked
+    rows[n, k] = tuple(sorted({*rows.get((n, k), ()), m}))
+    return [product.item(bench, Matrix(n, k, bench.dtype), ms) for (n, k), ms in rows.items()]
 
 
 def _gradient_products(bench: Bench, shapes: list[LayerShape], ms: tuple[int, ...]) -> list[Item]:

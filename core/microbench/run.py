@@ -6,7 +6,7 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -125,7 +125,10 @@ def _prepare(
         raise ValueError(f"--max-seconds {max_seconds:g} is not a time above zero")
     device = find_device(options.device, local if in_group else options.index)
     dtype = options.dtype or _usual_dtype(device)
-    shapes = [find_shape(model, more_shapes) for model in options.model or _usual_models(device, options.set_name)]
+    shapes = [
+        find_shape(model, more_shapes)
+        for model in dict.fromkeys(options.model) or _usual_models(device, options.set_name)
+    ]
 
     import torch
 
@@ -145,7 +148,7 @@ def _prepare(
         system=system.facts(device),
         notes=_notes(device),
     )
-    save = partial(write, path=options.out) if rank == 0 else lambda record: None
+    save: Callable[[Record], None] = partial(write, path=options.out) if rank == 0 else _keep_nothing
     save(record)  # before anything is measured: a path that cannot be written is refused now
     runner = Runner(device, record, save, say, max_seconds, options.memory_share, stop)
     if not in_group:
@@ -156,6 +159,10 @@ def _prepare(
     bench = Bench(device, Timer(device, Bounds(), stop, group.largest), dtype)
     sizes = collectives.GPU_SIZES if device.kind == "cuda" else collectives.CPU_SIZES
     return runner, collectives.items(bench, group, sizes)
+
+
+def _keep_nothing(record: Record) -> None:
+    """Of several processes, the first one writes the file."""
 
 
 def _usual_dtype(device: Device) -> str:

@@ -46,7 +46,7 @@ def _copies(measured: list[Entry]) -> list[str]:
     lines = [
         "  at "
         + f"{largest / 2**20:.0f} MiB: "
-        + ", ".join(f"{op} {value / 1e9:.0f} GB/s" for op, value in ours.items())
+        + ", ".join(f"{op} {value / 1e9:.4g} GB/s" for op, value in ours.items())
     ]
     return lines + _against(ours.get("copy"), _plain(measured, "bytes"), "copy")
 
@@ -58,7 +58,7 @@ def _products(measured: list[Entry]) -> list[str]:
         best = max((entry for entry in products if entry["dtype"] == dtype), key=lambda entry: rate(entry, "flops"))
         size = f"m={best['m']} n={best['n']} k={best['k']}"
         lines.append(
-            f"  best product in {dtype}: {rate(best, 'flops') / 1e12:.1f} TFLOP/s at {size}, error {best['error']:.1e}"
+            f"  best product in {dtype}: {rate(best, 'flops') / 1e12:.4g} TFLOP/s at {size}, error {best['error']:.1e}"
         )
     plain = [entry for entry in measured if entry["kind"] == "reference" and "m" in entry]
     same = [

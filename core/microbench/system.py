@@ -131,7 +131,8 @@ def _nvidia_smi(device: Device) -> dict[str, str]:
         return {}
     uuid = getattr(torch.cuda.get_device_properties(device.index), "uuid", None)
     chosen = ["-i", f"GPU-{uuid}"] if uuid is not None and not device.is_slice else []
-    text = _output(["nvidia-smi", *chosen, f"--query-gpu={','.join(SMI_FIELDS)}", "--format=csv,noheader,nounits"])
+    query = [f"--query-gpu={','.join(SMI_FIELDS)}", "--format=csv,noheader,nounits"]
+    text = _output(["nvidia-smi", *chosen, *query]) or _output(["nvidia-smi", *query])
     values = [value.strip() for value in (text or "").splitlines()[0].split(",")] if text else []
     return dict(zip(SMI_FIELDS, values, strict=True)) if len(values) == len(SMI_FIELDS) else {}
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 
 Method = Literal["graph", "events", "wall"]
 Call = Callable[[], Any]
+ENOUGH = 3  # samples, where calls turn out slower than the first ones were
 BETWEEN_CHECKS_S = 0.5  # of samples given to the device at once, so that a cancel is soon noticed
 
 
@@ -60,7 +61,7 @@ class Bounds:
     fewest: int = 10
     most: int = 100
     most_calls: int = 400  # in one graph: building it takes longer than running it
-    longest_s: float = 5.0  # for the fewest samples; slower calls get fewer yet
+    longest_s: float = 3.0  # for the fewest samples; slower calls get fewer yet
 
 
 def quantile(values: Sequence[float], share: float) -> float:
@@ -172,7 +173,8 @@ class Timer:
         self.check()
         try:
             recorded = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(recorded):
+            # Other threads may call CUDA meanwhile: the one of autograd does, and NCCL's that watches for time-outs.
+            with torch.cuda.graph(recorded, capture_error_mode="thread_local"):
                 _repeat(calls, rounds)
         except torch.OutOfMemoryError:
             raise
@@ -204,6 +206,8 @@ class Timer:
         while len(samples) < wanted:
             self.check()
             samples += take(min(wanted - len(samples), max(1, int(BETWEEN_CHECKS_S / last))), rounds)
+            if len(samples) >= ENOUGH and self._agree(sum(samples)) > self.bounds.longest_s:
+                break  # calls have become slower than they were at first
         return timing_of(samples, calls * rounds, method)
 
 
