@@ -37,7 +37,7 @@ def _kernels(report: TraceReport) -> list[str]:
     top = max(compute, key=lambda kernel: kernel.total_s)
     return [
         f"By their names, the kernels' time is {parts}. "
-        f"The longest is {top.short}: {top.count:,} times {show_seconds(top.mean_s)}."
+        f"The longest is {top.short}: {show_seconds(top.mean_s)} on average, run {_times(top.count)}."
     ]
 
 
@@ -52,7 +52,7 @@ def _communication(report: TraceReport) -> list[str]:
         top = max(every, key=lambda group: group.exposed_s)
         size = f", {show_bytes(top.message_bytes / top.count)} each" if np.isfinite(top.message_bytes) else ""
         sentences.append(
-            f"Most exposed: {top.name}, {top.count:,} times{size}, {show_seconds(top.exposed_s)} of "
+            f"Most exposed: {top.name}, {_times(top.count)}{size}, {show_seconds(top.exposed_s)} of "
             f"{show_seconds(top.total_s)} exposed on one rank. Its time includes waiting for the slowest rank."
         )
     on_host = sum(float(gpu.whole.idle_communication_s) for gpu in report.gpus)
@@ -71,14 +71,14 @@ def _launch(report: TraceReport) -> list[str]:
     busiest = max(report.launches, key=lambda each: each.count)
     if busiest.count:
         sentences.append(
-            f"{busiest.count:,} launches on one rank: the median call takes {show_seconds(busiest.median_call_s)}, "
+            f"Launches on one rank: {busiest.count:,}. The median call takes {show_seconds(busiest.median_call_s)}, "
             f"its event on the GPU {show_seconds(busiest.median_gpu_s)}; "
             f"{busiest.short:.0%} of the events are shorter than their call."
         )
     waits = sum(each.synchronizations for each in report.launches)
     if waits:
         time = sum(each.synchronization_s for each in report.launches)
-        sentences.append(f"The host stopped {waits:,} times to wait for the GPU, {show_seconds(time)} in all.")
+        sentences.append(f"The host stopped {_times(waits)} to wait for the GPU, {show_seconds(time)} in all.")
     return sentences
 
 
@@ -92,7 +92,7 @@ def _copies(report: TraceReport) -> list[str]:
     if not copies:
         return []
     top = max(copies, key=lambda kernel: kernel.total_s)
-    return [f"Longest in all: {top.name}, {top.count:,} times {show_seconds(top.mean_s)}."]
+    return [f"Longest in all: {top.name}, {show_seconds(top.mean_s)} on average, {_times(top.count)}."]
 
 
 def _unknown(report: TraceReport) -> list[str]:
@@ -108,3 +108,7 @@ _OF: dict[str, Callable[[TraceReport], list[str]]] = {
     "copies": _copies,
     "unknown": _unknown,
 }
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"

@@ -80,9 +80,11 @@ def read_rank(source: Source, notes: list[str]) -> tuple[RankTrace, dict[str, An
     if not rows.on_gpu:
         raise TraceError(_without_gpu(source.name, fault, rows))
     if fault:
-        notes.append(f"{source.name}: {fault}. The {rows.seen:,} events before that are kept; the rest is missing.")
+        notes.append(
+            f"{source.name}: {fault}. What stands before that is kept ({rows.seen:,} entries); the rest is missing."
+        )
     if rows.broken:
-        notes.append(f"{source.name}: {rows.broken:,} events have no usable time or name and were left out.")
+        notes.append(f"{source.name}: events without a usable time or name: {rows.broken:,}, left out.")
     return sound(rows.columns(source.name, _gpu_name(scan.header)), rows.negative, notes), scan.header
 
 
@@ -212,8 +214,8 @@ def _without_gpu(name: str, fault: str, rows: _Rows) -> str:
         return f"{name} is a trace without a single event."
     if rows.negative or rows.broken:
         return f"{name} has no GPU event with a usable time."
-    what = f"{rows.of_host:,} events of the host" if rows.of_host else f"{rows.seen:,} events of another kind"
+    what = "events of the host" if rows.of_host else "events of other kinds"
     return (
-        f"{name} has {what} and no GPU event, so there is no GPU time to split. Record on a machine with a GPU, with "
+        f"{name} has {what} but no GPU event, so there is no GPU time to split. Record on a machine with a GPU, with "
         "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]; under a container, check that CUPTI may be used."
     )

@@ -32,7 +32,7 @@ def sound(trace: RankTrace, negative: int, notes: list[str]) -> RankTrace:
             "during the recording; record again."
         )
     if negative:
-        notes.append(f"{file}: {negative:,} events end before they begin; they were left out.")
+        notes.append(f"{file}: events that end before they begin: {negative:,}, left out.")
     start, end = trace.start_s[trace.on_gpu], trace.end_s[trace.on_gpu]
     longest = float(np.max(end - start))
     pause = float(np.max(start[1:] - np.maximum.accumulate(end)[:-1], initial=0.0))

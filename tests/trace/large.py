@@ -11,7 +11,7 @@ from pathlib import Path
 from core.units import MB
 from tests.trace.build import pieces_of_large_trace
 
-_READ = """
+_READ = r"""
 import json, re, sys, time
 from core.trace.reading import read_trace
 from core.trace.report import report
