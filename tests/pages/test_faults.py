@@ -7,6 +7,8 @@ import pytest
 from core.cards.bug import BugCard, number_of, statements
 from core.cards.demonstration import demonstrated
 from core.cards.library import load_cards
+from core.progress.sitting import sit_down
+from pages._ui.sitting_view import Table
 from tests.pages.practice import Visit
 
 BUGS = {card.id: card for card in load_cards().values() if isinstance(card, BugCard)}
@@ -100,3 +102,16 @@ def test_a_link_to_another_kind_is_answered_in_words():
     page = Visit("faults", {"card": "m-bottleneck-gap-cause"})
     assert "another kind" in page.says()
     assert "Commit" in page.labels()
+
+
+def test_a_review_asks_programs_and_claims_among_the_rest():
+    page = Visit("review")
+    asked = [CARD.id, "c-bottleneck-gap"]
+    page.at.session_state["review.table"] = Table(sit_down(asked), len(asked), repeats=False)
+    page.at.run()
+    assert programs(page) == [CARD.faulty.rstrip()]
+    page.press("I do not know")
+    page.press("Next")
+    assert "Does it hold?" in [radio.label for radio in page.at.radio]
+    page.press("I do not know")
+    assert [(attempt["card_id"], attempt["mode"]) for attempt in page.log()] == [(card, "review") for card in asked]
