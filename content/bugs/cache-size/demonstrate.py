@@ -7,4 +7,4 @@ TOKENS = 4096
 def demonstrate(code):
     """Bytes of a token, and of a request of 4,096."""
     token = code.kv_bytes_per_token(CONFIG)
-    return f"{token:,} bytes a token, {token * TOKENS / 1e9:.2f} GB for a request of 4,096"
+    return f"{token:,} bytes per token, {token * TOKENS / 1e9:.2f} GB for a request of 4,096"

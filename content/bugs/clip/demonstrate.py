@@ -38,7 +38,7 @@ class Optimizer:
 
 
 class Scaler:
-    """Divides once a step, by itself if nobody asked for it before."""
+    """Divides once per step, by itself if nobody asked for it before."""
 
     def __init__(self):
         self.unscaled = False

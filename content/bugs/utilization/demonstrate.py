@@ -1,4 +1,4 @@
-"""A run of 64 cards at 7,000 tokens a second each."""
+"""A run of 64 cards at 7,000 tokens per second each."""
 
 GPUS, TOKENS_PER_S = 64, 64 * 7_000
 
