@@ -29,7 +29,7 @@ def decode(gap: float) -> list:
         ([gpu(0, 90, FLASH), gpu(95, 5)], "kernels", 4),
         ([gpu(0, 40), gpu(40, 60, ALL_REDUCE, stream=13)], "communication", 3),
         (decode(20), "launch", 4),
-        ([call(0, 5, 1), gpu(6, 9, launch=1), host(20, 80, LOADER), call(101, 5, 2), gpu(107, 9, launch=2)], "input", 1),
+        ([call(0, 5, 1), gpu(6, 9, launch=1), host(20, 80, LOADER), call(99, 5, 2), gpu(105, 9, launch=2)], "input", 1),
         ([gpu(0, 10), gpu(10, 40, TO_GPU)], "copies", 2),
         ([gpu(0, 10), gpu(100, 10)], "unknown", 1),
     ],
