@@ -120,6 +120,7 @@ class ProfileFile(_Row, frozen=True, extra="forbid", defer_build=True):
     id: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
     accelerator: str | None = None  # id in accelerators.json; None: not in the catalog
     device: Words  # as its driver names it
+    own: bool = False  # measured with this app's own benchmark
     source: Words
     source_url: Annotated[str, Field(pattern=r"^https://")] | None = None
     licence: Words | None = None

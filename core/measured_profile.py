@@ -105,6 +105,11 @@ class Profile:
         return "; ".join(part for part in (file.source, versions, file.licence, f"{file.dated:%Y-%m-%d}") if part)
 
     @property
+    def is_own(self) -> bool:
+        """Whether it was measured with this app's own benchmark."""
+        return self.file.own
+
+    @property
     def memory_bytes_per_s(self) -> float | None:
         """What a large copy reads and writes together; None where it was not measured. [bytes/s]"""
         return self.file.memory_bytes_per_s

@@ -85,6 +85,7 @@ def profile_of(result: Entry, *, accelerator: str | None = None) -> Profile:
                 "id": f"own-{re.sub('[^a-z0-9]+', '-', system['name'].lower()).strip('-') or 'device'}",
                 "accelerator": name,
                 "device": system["name"],
+                "own": True,
                 "source": f"{SOURCE} on {system['name']}",
                 "dated": started,
                 "versions": versions,
