@@ -18,7 +18,7 @@ NUMERIC = {"numpy", "pydantic"}
 LIBRARIES = {
     "core": NUMERIC,
     "core/charts": NUMERIC | {"plotly"},
-    "core/cards": NUMERIC | {"frontmatter", "yaml"},
+    "core/cards": NUMERIC | {"yaml"},
     "core/progress": NUMERIC | {"fsrs"},
     "core/anki": NUMERIC | {"genanki"},
     "core/mock": NUMERIC,

@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.benchmarks import drag, imports, load
+from tests.benchmarks import cards, drag, imports, load
 from tests.benchmarks.machine import describe
 from tests.benchmarks.report import Row, table
 from tests.benchmarks.session import Session
@@ -71,15 +71,28 @@ def measure_imports(quick: bool) -> list[Row]:
     return [Row("import of the formulas", "ms", 1e3 * formulas, 1e3 * libraries, at_most=1.6)]
 
 
+def measure_cards(quick: bool) -> list[Row]:
+    """Against limits of their own instead of another app: no smaller one does the same."""
+    first = cards.first_card_ms()
+    slowest = cards.slowest_card_ms(seeds=3 if quick else 9)
+    checked = cards.check_s()
+    return [
+        Row("draw and fill the first card of a process (limit)", "ms", first, cards.CARD_LIMIT_MS),
+        Row("draw and fill the slowest card (limit)", "ms", slowest, cards.CARD_LIMIT_MS, at_most=1),
+        Row("check the whole bank, 200 variants a card (limit)", "s", checked, cards.CHECK_LIMIT_S, at_most=1),
+    ]
+
+
 def main() -> int:
     options = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__.splitlines()[0])
     options.add_argument("--page", default="/partition", help="path of the page with the live chart")
     options.add_argument("--chart", default="partition.memory", help="key of the live chart")
-    options.add_argument("--only", choices=["server", "drag", "imports"], help="one part instead of all")
+    options.add_argument("--only", choices=["server", "drag", "imports", "cards"], help="one part instead of all")
     options.add_argument("--quick", action="store_true", help="fewer rounds: a look, not a result")
     chosen = options.parse_args()
     parts = {
         "imports": lambda: measure_imports(chosen.quick),
+        "cards": lambda: measure_cards(chosen.quick),
         "server": lambda: measure_server(chosen.page, chosen.chart, chosen.quick),
         "drag": lambda: measure_drag(chosen.page, chosen.chart, chosen.quick),
     }
