@@ -1,5 +1,6 @@
 # make run | test | lint | bench | content. A second run installs nothing while the requirements files keep their content.
-# Overridable: PORT (8501), PYTHON (first 3.11 or newer found), VENV (.venv), CHROMIUM (a browser of your own).
+# Overridable: PORT (8501), PYTHON (first 3.11 or newer found), VENV (.venv), CHROMIUM (a browser of your own),
+# POSTGRES (a folder with PostgreSQL's programs).
 
 PORT ?= 8501
 VENV ?= .venv
@@ -29,21 +30,25 @@ endef
 HAS_CHROMIUM := command -v "$${CHROMIUM:-chromium}" || command -v chromium-browser || command -v google-chrome
 NO_CHROMIUM := The browser tests need Chromium. Debian: apt-get install chromium. Or set CHROMIUM=/path/to/chromium.
 NO_DRIVER := Playwright does not start: see $(BIN)/python -m playwright --version. Debian: apt-get install libatomic1.
+# Debian keeps the server's programs off the path; POSTGRES names the folder of your own.
+HAS_POSTGRESQL := ls "$${POSTGRES:-/nowhere}"/initdb || ls /usr/lib/postgresql/*/bin/initdb || command -v initdb
+NO_POSTGRESQL := The tests of rooms need PostgreSQL. Debian: apt-get install postgresql. \
+	Or set POSTGRES to the folder that holds initdb and postgres.
 NO_ENSUREPIP = $(PYTHON) cannot make an environment: it has no ensurepip. Debian: apt-get install python3-venv. \
 	Or set PYTHON=/path/to/python3.12.
 NO_PYTHON := Ridgepoint needs Python 3.11 or newer. Debian: apt-get install python3 python3-venv. \
 	Or set PYTHON=/path/to/python3.12.
 
-.PHONY: help run test lint bench content browser
+.PHONY: help run test lint bench content browser database
 
 help:
-	@sed -n '1,2s/^# //p' Makefile
+	@sed -n '1,3s/^# //p' Makefile
 
 run: $(RUN_STAMP)
 	@echo "Ridgepoint: http://localhost:$(PORT) (Ctrl+C stops it)"
 	@exec $(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.headless true
 
-test: lint browser
+test: lint browser database
 	$(BIN)/python -m pytest
 
 lint: $(DEV_STAMP)
@@ -52,7 +57,7 @@ lint: $(DEV_STAMP)
 	$(BIN)/mypy --strict core
 	$(BIN)/python -m pytest tests/test_architecture.py
 
-bench: $(DEV_STAMP) browser
+bench: $(DEV_STAMP) browser database
 	$(BIN)/python -m tests.benchmarks
 
 content: $(RUN_STAMP)
@@ -62,6 +67,9 @@ content: $(RUN_STAMP)
 browser: $(DEV_STAMP)
 	@$(call need,$(HAS_CHROMIUM),chromium fonts-liberation,$(NO_CHROMIUM))
 	@$(call need,$(BIN)/python -m playwright --version,libatomic1,$(NO_DRIVER))
+
+database:
+	@$(call need,$(HAS_POSTGRESQL),postgresql,$(NO_POSTGRESQL))
 
 $(VENV_STAMP):
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "$(NO_PYTHON)" >&2; exit 1; }
