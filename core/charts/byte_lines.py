@@ -12,8 +12,8 @@ from core.checks import Floats
 from core.display import show_bytes
 
 _STEPS = {
-    "GB": (("kB", 10**3), ("MB", 10**6), ("GB", 10**9), ("TB", 10**12), ("PB", 10**15), ("EB", 10**18)),
-    "GiB": (("KiB", 2**10), ("MiB", 2**20), ("GiB", 2**30), ("TiB", 2**40), ("PiB", 2**50), ("EiB", 2**60)),
+    "GB": [(name, 1000**k) for k, name in enumerate(("B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB"))],
+    "GiB": [(name, 1024**k) for k, name in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB"))],
 }
 HEIGHT = 340  # pixels
 MOST_TICKS = 5
@@ -71,8 +71,14 @@ def axis(title: str, ticks: Sequence[float], texts: Sequence[str], values: Float
 def byte_axis(title: str, values: Floats, unit: str) -> dict[str, Any]:
     """A logarithmic axis of bytes around some values, ticks in the reader's family of units."""
     low, high = reach(values)
-    ticks = [(size * part, f"{part:g} {name}") for name, size in _STEPS[unit] for part in (1, 10, 100)]
-    inside = [(size, text) for size, text in ticks if low <= size <= high]
+
+    def ticks(*parts: int) -> list[tuple[int, str]]:
+        whole = [(size * part, f"{part} {name}") for name, size in _STEPS[unit] for part in parts]
+        return [(size, text) for size, text in whole if low <= size <= high]
+
+    inside = ticks(1, 10, 100)
+    if len(inside) < 2:  # close together: no two powers of ten between them
+        inside = ticks(1, 2, 5, 10, 20, 50, 100, 200, 500)
     every = -(-len(inside) // MOST_TICKS)
     return {
         "type": "log",

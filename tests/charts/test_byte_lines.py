@@ -21,6 +21,15 @@ def test_there_are_never_more_than_five_ticks(high):
     assert len(made["tickvals"]) == len(made["ticktext"])
 
 
+@pytest.mark.parametrize("unit", ["GB", "GiB"])
+@pytest.mark.parametrize("ends", [(50, 60), (250, 480), (2.1e4, 3.9e4), (3e8, 4e8), (6e20, 9e20)])
+def test_values_close_together_or_far_out_still_have_ticks(unit, ends):
+    made = byte_axis("bytes", np.array(ends, dtype=float), unit)
+    low, high = made["range"]
+    assert len(made["tickvals"]) >= 2
+    assert all(10**low <= tick <= 10**high for tick in made["tickvals"])
+
+
 def test_a_logarithmic_range_is_in_powers_of_ten():
     low, high = byte_axis("bytes", np.array([1e6, 1e9]), "GB")["range"]
     assert low < 6 < 9 < high

@@ -255,6 +255,14 @@ def test_every_accelerator_opens(open_page: OpenPage):
     assert "no shared memory per block for" in sent(at).replace("\\\\", "")
 
 
+@pytest.mark.parametrize("seq_len", ["8", "16777216"])
+def test_the_shortest_and_the_longest_sequence_are_drawn(open_page: OpenPage, seq_len: str):
+    for micro_batch in ("1", "4096"):  # traffic that one power of ten holds, or none that bytes up to EB name
+        at = open_results(open_page, {"seq": seq_len, "mbs": micro_batch, "model": "Qwen/Qwen3-235B-A22B"})
+        assert not at.exception
+        assert len(at.get("bidi_component")) >= 3
+
+
 def test_a_model_without_attention_gets_words(open_page: OpenPage):
     at = open_results(open_page)
     none = stack((4, QWEN_27B.mixers[0]), name="no attention")
