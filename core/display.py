@@ -20,6 +20,12 @@ def digits(value: float, significant: int = 3) -> str:
     return f"{value:,.{max(0, significant - 1 - exponent)}f}"
 
 
+def short(value: float) -> str:
+    """Three digits without the zeros that end them: 1.5, 31.7, 98,304; never in exponent form."""
+    text = digits(value)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def show_bytes(num_bytes: float, unit: str = "GB") -> str:
     """Bytes in the chosen family of units: GB, or below a tenth of it MB, kB and B (GiB: MiB, KiB, B)."""
     scale = BYTE_UNITS[unit]

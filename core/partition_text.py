@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.display import show_bytes, show_count, show_difference
+from core.display import short, show_bytes, show_count, show_difference
 from core.lora import named_recipe
 from core.params import count_params
 from core.partition import Headline, PartitionSweep, headline_of
@@ -72,7 +72,7 @@ def sharing_in_words(scenario: TrainingScenario, here: Headline, unit: str) -> s
         return f"{first}Copied to {ranks:,} data-parallel ranks, that is {left} of states on each GPU."
     return (
         f"{first}Over {ranks:,} data-parallel ranks, ZeRO-{scenario.zero_stage} leaves {left} of states on each GPU,"
-        f" for {here.traffic_ratio:.3g} times the traffic of plain data parallelism."
+        f" for {short(here.traffic_ratio)} times the traffic of plain data parallelism."
     )
 
 
@@ -140,7 +140,7 @@ def stage_table(
                 "fits": "yes" if row.fits else f"{show_bytes(row.over_bytes, unit)} over",
                 "largest model": f"{show_count(row.largest_params)} params",
                 "sends a step": show_bytes(row.traffic_bytes, unit),
-                "against plain": f"{row.traffic_ratio:.3g} x" if row.traffic_ratio else "nothing sent",
+                "against plain": f"{short(row.traffic_ratio)} x" if row.traffic_ratio else "nothing sent",
             }
             | ({"peak against pinned": show_difference(row.against(baseline).peak_bytes, unit)} if baseline else {})
         )

@@ -10,7 +10,7 @@ import numpy as np
 from core.charts.live import LiveFigure, LiveSlider, Readout
 from core.charts.memory import stacked_bars
 from core.checks import Floats
-from core.display import show_bytes, show_difference
+from core.display import short, show_bytes, show_difference
 from core.memory import TrainingMemory
 from core.partition import ActivationSweep, Difference, Headline, PartitionSweep
 
@@ -161,5 +161,5 @@ def _room_note(row: Headline, pinned: Difference | None, unit: str) -> str:
 
 
 def _traffic_note(row: Headline, pinned: Difference | None, unit: str) -> str:
-    price = f"{row.traffic_ratio:.3g} x plain data parallel" if row.traffic_ratio else "nothing to exchange"
+    price = f"{short(row.traffic_ratio)} x plain data parallel" if row.traffic_ratio else "nothing to exchange"
     return price if pinned is None else f"{price}; {_against(pinned.traffic_bytes, unit)}"

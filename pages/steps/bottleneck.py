@@ -10,6 +10,7 @@ from core.charts import bottleneck as charts
 from core.charts import bottleneck_counts as count_charts
 from core.charts.roofs import Overlay
 from core.constraints import Problem
+from core.display import short
 from core.dtypes import bytes_per_element
 from core.hardware import load_accelerators
 from core.scenario import Scenario
@@ -212,7 +213,7 @@ if not predict.answered("bottleneck.intensity"):
 else:
     intensity = bottleneck_questions.decode_intensity(whole)
     answer = section("bottleneck", "Answer 1", bottleneck_text.intensity_numbers(intensity))
-    predict.reveal_number("bottleneck.intensity", intensity.intensity, "{:,.3g}".format, answer, intensity.slips)
+    predict.reveal_number("bottleneck.intensity", intensity.intensity, short, answer, intensity.slips)
     places |= verdict_and_roofline()
     st.header("MFU and HFU: what is counted", anchor="counts")
     ceiling = bottleneck_questions.recomputed_share(whole.training)

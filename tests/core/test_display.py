@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from core.display import (
     digits,
+    short,
     show_bytes,
     show_count,
     show_difference,
@@ -15,6 +16,13 @@ from core.display import (
     show_rate,
     show_seconds,
 )
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(1.0, "1"), (1.5, "1.5"), (31.7, "31.7"), (100.0, "100"), (98_304.0, "98,304"), (0.0, "0")]
+)
+def test_short_numbers_end_in_no_zero_and_have_no_exponent(value, shown):
+    assert short(value) == shown
 
 
 @pytest.mark.parametrize(

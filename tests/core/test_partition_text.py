@@ -92,6 +92,13 @@ def test_eight_bit_adam_counts_its_own_bytes():
     assert limit_numbers(changed(START, recipe="adam-8bit").training, "GB")["bytes_per_param"] == "10.03"
 
 
+def test_a_price_of_thousands_is_written_out():
+    # ZeRO-3 sends 3 x a copy for each of 65,536 micro-batches, plain data parallel 2 x one copy after the last.
+    training = changed(START, num_micro_batches=65_536).training
+    assert stage_table(over_data_parallel(training), training, "GB", None)[3]["against plain"] == "98,304 x"
+    assert "for 98,304 times the traffic" in said_numbers(training, "GB")["sharing"]
+
+
 def test_one_row_for_each_stage_with_steady_peak_fit_and_price():
     training = START.training
     rows = stage_table(over_data_parallel(training), training, "GB", None)
