@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.bottleneck_counts import COUNT_WORDS, COUNTS, WAYS, Gap, Utilization
+from core.bottleneck_counts import COUNT_WORDS, COUNTS, ROUNDING, WAYS, Gap, Utilization
 from core.charts.live import LiveFigure, LiveSlider, Readout
 from core.charts.over_picture import Limit, RowLabels
 from core.charts.stacked import stacked, stacked_layout
@@ -66,14 +66,15 @@ def _count_readouts(used: Utilization, recompute: Any, reported: float | None, n
         Readout(
             f"MFU, {COUNT_WORDS[count]}",
             [show_percent(float(share)) for share in model],
-            [f"{rate} on {gpus}" for rate in rates],
+            [f"{rates[index]} on {gpus}{_beyond(used, 'none', index)}" for index in each],
         ),
         Readout(
             f"HFU, recompute {recompute}",
             [show_percent(float(share)) for share in hardware],
             [
-                f"recompute explains up to {show_percent(float(share))}, {float(times):.3g} x"
-                for share, times in zip(used.most(count), used.sweep.ceiling(count), strict=True)
+                f"recompute explains up to {show_percent(float(used.most(count)[index]))},"
+                f" {float(used.sweep.ceiling(count)[index]):.3g} x{_beyond(used, recompute, index)}"
+                for index in each
             ],
         ),
     )
@@ -81,6 +82,15 @@ def _count_readouts(used: Utilization, recompute: Any, reported: float | None, n
         return found
     notes = [_explained(used.gap(reported, index)) for index in each]
     return (*found, Readout("reported HFU", [show_percent(reported)] * len(model), notes, emphasis=True))
+
+
+def _beyond(used: Utilization, recompute: Any, index: int) -> str:
+    """What a share above the peak means: kernels execute the causal half at least, so beyond it no run can be."""
+    least = float(used.share("causal", recompute)[index])
+    own = float(used.share(used.known.count, recompute)[index])
+    if least > 1 + ROUNDING:
+        return f"; no run does that: causal attention counted, it is {show_percent(least)} of the peak"
+    return "; above 100% only because masked scores are counted" if own > 1 + ROUNDING else ""
 
 
 def _explained(gap: Gap) -> str:

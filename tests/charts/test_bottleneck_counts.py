@@ -59,6 +59,28 @@ def test_what_is_said_of_a_reported_figure(reported, words):
     assert words in drawn.payload()["readouts"][2]["notes"][at]
 
 
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        (Known(0.35, None, "6N"), [None, None]),
+        (Known(0.90, None, "6N"), ["no run does that: causal attention counted", "no run does that"]),
+        (Known(0.98, None, "causal"), [None, "no run does that: causal attention counted, it is 130%"]),
+        (Known(1.00, None, "full"), [None, "no run does that"]),
+        (Known(0.88, None, "full"), [None, "above 100% only because masked scores are counted"]),
+        (Known(None, 1e12, "6N"), ["no run does that", "no run does that"]),
+    ],
+)
+def test_a_share_above_the_peak_says_what_is_wrong_with_it(known, words):
+    # 45.8 / 35 = 1.31 causal for each 6N, 60.9 / 35 = 1.74 with recomputation; full 56.6 / 35 = 1.62 and 2.15.
+    _, at, drawn = figure(known)
+    for readout, expected in zip(drawn.payload()["readouts"], words, strict=False):
+        if expected:
+            assert expected in readout["notes"][at]
+        else:
+            assert "no run" not in readout["notes"][at]
+            assert "above 100%" not in readout["notes"][at]
+
+
 def test_without_a_report_no_line_and_no_number_is_drawn():
     _, _, drawn = figure(Known(0.35, None, "6N"), reported=None)
     payload = drawn.payload()
