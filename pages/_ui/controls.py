@@ -37,9 +37,15 @@ OPTION_WORDS: Mapping[str, Mapping[object, str]] = {
 
 
 def field_row(fields: Sequence[str], *, topic: str, folded: str | None = None) -> None:
-    """Controls side by side; with ``folded``, behind a line that opens by itself when something in it was refused."""
-    refused = any(field in state.refusals() for field in fields)
-    with st.expander(folded, expanded=refused) if folded else nullcontext(), st.container(horizontal=True):
+    """Controls side by side; with ``folded``, behind a line that opens by itself when something in it was refused.
+
+    It stays open when the value is mended: closing by itself would take the box from under the hand.
+    """
+    opened = f"{topic}.{folded}.opened"
+    if any(field in state.refusals() for field in fields):
+        st.session_state[opened] = True
+    expanded = st.session_state.get(opened, False)
+    with st.expander(folded, expanded=expanded) if folded else nullcontext(), st.container(horizontal=True):
         for field in fields:
             with st.container(width=WIDE if field in OPTION_WORDS else NARROW):
                 field_control(field, topic=topic)

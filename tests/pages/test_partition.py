@@ -261,6 +261,19 @@ def test_sequence_parallel_alone_and_offload_without_sharding(open_page: OpenPag
     assert scenario(at).training.offload == "optimizer"
 
 
+def test_a_folded_row_stays_open_when_its_value_is_mended(open_page: OpenPage):
+    def folded(at: AppTest) -> bool:
+        return next(box for box in at.expander if box.label == "More of the layout").proto.expanded
+
+    at = open_results(open_page)
+    assert not folded(at)
+    at = at.number_input(key="partition.context_parallel").set_value(3.0).run()
+    assert folded(at)
+    at = at.number_input(key="partition.context_parallel").set_value(2.0).run()
+    assert refusals(at) == []
+    assert folded(at)
+
+
 # The rule blames virtual stages; the value that was typed, and refused, is the one pipeline stage.
 def test_a_refusal_stands_beside_what_was_changed_not_what_the_rule_names(open_page: OpenPage):
     at = open_results(open_page, {"pp": "4", "vp": "2"})
