@@ -104,7 +104,7 @@ def decode(device: str, layers: int, hidden: int, out: Path) -> None:
 
 
 def training(device_type: str, layers: int, hidden: int, tokens: int, out: Path) -> None:
-    """Steps under DistributedDataParallel in bf16. The wider the layers, the less the launches count beside the rest."""
+    """Steps under DistributedDataParallel in bf16. The wider the layers, the less the launches count."""
     rank, backend = int(os.environ["RANK"]), "nccl" if device_type == "cuda" else "gloo"
     device = f"cuda:{rank}" if device_type == "cuda" else "cpu"
     if device_type == "cuda":
