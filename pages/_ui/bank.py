@@ -8,10 +8,10 @@ import streamlit as st
 
 from core.cards.card import AnyCard
 from core.cards.library import Bank, read_bank
-from core.cards.models import TopicEntry
+from core.cards.models import Source, TopicEntry
 from core.progress.card_info import CardInfo, CardKind
 
-_OWN = "bank.own"
+_OWN, _OWN_SOURCES = "bank.own", "bank.own_sources"
 LEVELS = ("mid", "senior", "staff")
 KIND_WORDS = {
     "drill": "Drill",
@@ -41,9 +41,10 @@ def own_cards() -> dict[str, AnyCard]:
     return found
 
 
-def keep_own_cards(cards: dict[str, AnyCard]) -> None:
+def keep_own_cards(cards: dict[str, AnyCard], sources: dict[str, Source]) -> None:
     """Put own cards beside the shipped ones for this session."""
     st.session_state[_OWN] = cards
+    st.session_state[_OWN_SOURCES] = sources
 
 
 def cards() -> dict[str, AnyCard]:
@@ -94,5 +95,5 @@ def infos() -> list[CardInfo]:
 
 def source_lines(keys: tuple[str, ...]) -> list[str]:
     """The sources of a card as Markdown lines."""
-    known = shipped().sources
+    known = {**st.session_state.get(_OWN_SOURCES, {}), **shipped().sources}
     return [f"[{known[key].title}]({known[key].url}), {known[key].year}" if key in known else key for key in keys]

@@ -11,6 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.cards.card import AnyCard
+from core.cards.models import Source
 from core.cards.own import OwnCards, OwnCardsError, from_folder, from_zip
 from pages._ui import bank, store
 
@@ -26,10 +27,12 @@ def mount() -> None:
     if _TO_KEEP in st.session_state:
         kept.save(st.session_state.pop(_TO_KEEP))
     found: dict[str, AnyCard] = {}
+    sources: dict[str, Source] = {}
     for own in (folder_cards(), uploaded(kept.text)):
         if isinstance(own, OwnCards):
             found |= own.cards
-    bank.keep_own_cards(found)
+            sources |= own.sources.sources
+    bank.keep_own_cards(found, sources)
 
 
 def kept_zip() -> str | None:
