@@ -300,8 +300,8 @@ def fit_collective(profile: Profile, op: str, ranks: int) -> Fit:
 
 def difference(first: Curve, second: Curve) -> Difference | None:
     """How long the second takes beside the first; None where they share no measured sizes."""
-    low = max(_end(first, np.min), _end(second, np.min))
-    high = min(_end(first, np.max), _end(second, np.max))
+    low = float(np.maximum(_end(first, np.min), _end(second, np.min)))  # NaN where a curve has none
+    high = float(np.minimum(_end(first, np.max), _end(second, np.max)))
     if not low < high:
         return None
     at = np.geomspace(low, high, _PLACES)

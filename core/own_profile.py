@@ -52,7 +52,7 @@ def profile_of(result: Entry, *, accelerator: str | None = None) -> Profile:
     """The kernels and links of a result as a profile.
 
     Args:
-        result: a validated document ``microbench/1``.
+        result: a validated document ``microbench/1``, as plain values (``model_dump()`` of one that was read).
         accelerator: id of the catalog's row to stand beside it; None: by the device's name, if the catalog has it.
 
     Raises:
@@ -75,7 +75,7 @@ def profile_of(result: Entry, *, accelerator: str | None = None) -> Profile:
         raise ValueError(
             "the result holds no product, attention, collective or vector kernel; run the quick or full set"
         )
-    started = date.fromisoformat(run["started"][:10])
+    started = date.fromisoformat(str(run["started"])[:10])
     name = accelerator or card_of(system["name"])
     versions = {key: str(system[key]) for key in ("torch", "cuda", "rocm", "nccl", "driver") if system.get(key)}
     return Profile(
