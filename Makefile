@@ -1,4 +1,4 @@
-# make run | test | lint | bench | content. A second run installs nothing while the requirements files keep their content.
+# make run | test | lint | bench | content | microbench. A second run installs nothing while the requirements files keep their content.
 # Overridable: PORT (8501), PYTHON (first 3.11 or newer found), VENV (.venv), CHROMIUM (a browser of your own),
 # POSTGRES (a folder with PostgreSQL's programs).
 
@@ -39,7 +39,7 @@ NO_ENSUREPIP = $(PYTHON) cannot make an environment: it has no ensurepip. Debian
 NO_PYTHON := Ridgepoint needs Python 3.11 or newer. Debian: apt-get install python3 python3-venv. \
 	Or set PYTHON=/path/to/python3.12.
 
-.PHONY: help run test lint bench content browser database
+.PHONY: help run test lint bench content browser microbench database
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
@@ -59,6 +59,14 @@ lint: $(DEV_STAMP)
 
 bench: $(DEV_STAMP) browser database
 	$(BIN)/python -m tests.benchmarks
+
+# The GPU benchmarks' own tests, on the CPU. They need torch, which nothing else here does: the first time it is
+# installed, or name a Python that has torch, transformers and pytest: make microbench TORCH_PYTHON=/path/to/python.
+TORCH_PYTHON ?= $(BIN)/python
+microbench: $(DEV_STAMP)
+	@$(TORCH_PYTHON) -c 'import torch, transformers, pytest' 2>/dev/null || \
+		$(PIP_INSTALL) -r requirements-gpu.txt 'transformers>=5,<6'
+	$(TORCH_PYTHON) -m pytest -o addopts="-q --strict-markers" tests/microbench_cpu
 
 content: $(RUN_STAMP)
 	$(BIN)/python -m core.cards check

@@ -18,6 +18,7 @@ TEST_FOLDERS = {
     "core/charts": "tests/charts",
     "core/cards": "tests/core/cards",
     "core/mock": "tests/core/mock",
+    "core/microbench": "tests/core/microbench",
     "core/progress": "tests/progress",
     "core/storage": "tests/core/storage",
     "core/trace": "tests/trace",
