@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, NamedTuple, Unpack
 
 import numpy as np
@@ -21,7 +22,7 @@ from core.kernel_counts import num_kernels
 from core.kv_layers import heads_per_gpu, mixer_counts
 from core.launches import EAGER_LAUNCH_S, queue_s
 from core.log_grid import Reading
-from core.measured_profile import Phase, Profile
+from core.measured_profile import ExpertShape, Phase, Profile
 from core.mixer_operators import mixing_operators
 from core.model_spec import Attention, LatentAttention, Mixer, ModelSpec
 from core.operators import model_operators
@@ -43,6 +44,7 @@ from core.work import Operator, Work
 
 Basis = Literal["measured", "continued", "stated"]
 MATRICES, ATTENTION, BETWEEN, MESSAGES, LAUNCHES = "matrices", "attention", "between", "messages", "launches"
+_SORTING = "routing and permutation"
 _OUTSIDE = ("embedding", "final norm", "output head")
 # Measured kernels that do the work of an operator, and the share of its bytes that each moves. A fused norm reads the
 # sum and the residual and writes both back (4 widths); apart, the norm moves 2 of these and the sum 3.
@@ -227,6 +229,10 @@ class _Step:
             basis: Basis = "measured" if self.profile.file.launch_s else "stated"
             yield Part("waiting for launches", LAUNCHES, np.maximum(queue - busy, 0.0), basis)
 
+    @cached_property
+    def _served(self) -> tuple[ServedMatrix, ...]:
+        return tuple(served_matrices(self.model, self.gpus, self.formats, absorbed=self.absorbed))
+
     def _operators(self) -> tuple[Operator, ...]:
         return model_operators(
             self.model,
@@ -238,8 +244,13 @@ class _Step:
         )
 
     def _matrices(self) -> Iterator[Part]:
-        for one in served_matrices(self.model, self.gpus, self.formats, absorbed=self.absorbed):
+        for one in self._served:
             rows = self.batch if one.is_head else self.tokens
+            experts = self._experts(one)
+            if experts is not None:  # both products of the experts together: the first stands for both
+                if one.matrix.label.endswith("up projections"):
+                    yield _read("routed experts", MATRICES, experts.times(one.layers))
+                continue
             reading = self._product(one, rows)
             if reading is None:
                 seconds, note = self._stated_product(one, rows), f"Products in {one.dtype} were not measured."
@@ -262,6 +273,15 @@ class _Step:
                 "Grouped products of experts are read as one product of the same bytes and FLOPs."
             )
         return reading
+
+    def _experts(self, one: ServedMatrix) -> Reading | None:
+        """Measured routed experts; None for other matrices and where these experts were not measured."""
+        moe = one.moe
+        if moe is None or not moe.gated:
+            return None
+        space = moe.expert_hidden_size or self.model.hidden_size
+        shape = ExpertShape(one.dtype, space, moe.expert_intermediate_size, moe.num_experts, moe.top_k, self.gpus)
+        return self.profile.experts_s(shape, self.tokens)
 
     def _hit(self, one: ServedMatrix, rows: Floats) -> Floats | float:
         return experts_hit_share(one.moe.top_k, one.moe.num_experts, rows) if one.moe else 1.0
@@ -322,8 +342,9 @@ class _Step:
         """Kernels between products, by the bytes each moves: measured ones, or their start and the memory's rate."""
         start = self.profile.file.graph_launch_s or self.rates.small_kernel_s
         measured = self.profile.file.graph_launch_s and self.profile.memory_bytes_per_s
+        sorts = any(one.moe and self._experts(one) for one in self._served)  # measured with the experts
         for operator in operators:
-            if not operator.on_vector_units:
+            if not operator.on_vector_units or (sorts and operator.label == _SORTING):
                 continue
             each = operator.bytes / operator.count
             readings = [

@@ -17,6 +17,7 @@ from core.hardware import PEAK_DTYPES
 FORMAT = "measured-profile/1"
 KV_DTYPES = ("bf16", "fp16", "fp32", "fp8")
 
+EXPERT_DTYPES = ("bf16", "fp8", "nvfp4", "mxfp4")  # in which the experts are stored
 VECTOR_OPS = ("norm", "heads", "swiglu", "add", "append")  # heads: rotary positions, with norms of heads if any
 
 Seconds = Annotated[float, Field(gt=0, le=1e5, allow_inf_nan=False)]
@@ -81,6 +82,30 @@ class AttentionTable(_Row, frozen=True, extra="forbid", defer_build=True):
         return self
 
 
+class ExpertTable(_Row, frozen=True, extra="forbid", defer_build=True):
+    """Routed experts of one layer on one GPU, gated: both grouped products, activation, tokens sorted and added up."""
+
+    dtype: Literal[EXPERT_DTYPES]  # type: ignore[valid-type]
+    kernel: Words
+    routing: Words  # how tokens chose
+    hidden_size: Size
+    intermediate_size: Size  # of a whole expert
+    num_experts: Size
+    top_k: Size
+    tensor_parallel: Sizes  # GPUs that split each expert
+    tokens: Sizes
+    seconds: tuple[tuple[Seconds | None, ...], ...]  # [tensor_parallel][tokens]
+
+    @model_validator(mode="after")
+    def _shape(self) -> Self:
+        _rising("tensor_parallel", self.tensor_parallel)
+        _rising("tokens", self.tokens)
+        wide = all(len(line) == len(self.tokens) for line in self.seconds)
+        if not wide or len(self.seconds) != len(self.tensor_parallel):
+            raise ValueError("seconds must have one value for each degree and number of tokens")
+        return self
+
+
 class CollectiveRow(_Row, frozen=True, extra="forbid", defer_build=True):
     """One collective over GPUs of one node."""
 
@@ -129,6 +154,7 @@ class ProfileFile(_Row, frozen=True, extra="forbid", defer_build=True):
     note: str = ""
     matmul: tuple[MatmulTable, ...] = ()
     attention: tuple[AttentionTable, ...] = ()
+    experts: tuple[ExpertTable, ...] = ()
     collectives: tuple[CollectiveRow, ...] = ()
     vectors: tuple[VectorRow, ...] = ()
     # What a large copy reads and writes together.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from core.checks import Floats, one_of, positive, whole
 from core.collective_table import MeasuredCollective
 from core.hardware import CATALOG, Accelerator, load_accelerators
 from core.log_grid import Axis, LogGrid, Reading
-from core.measured_file import AttentionTable, CollectiveRow, MatmulTable, ProfileFile
+from core.measured_file import AttentionTable, CollectiveRow, ExpertTable, MatmulTable, ProfileFile
 
 PROFILES = CATALOG / "profiles"
 Phase = Literal["decode", "prefill", "training"]
@@ -63,6 +63,31 @@ class Heads:
         length = Axis("cached tokens" if decodes else "prompt tokens", table.tokens, power=1.0 if decodes else 2.0)
         # A row of a larger batch that stops early is continued from the smaller batch beside it.
         return LogGrid((Axis("batch", table.batch), length), np.array(table.seconds, dtype=np.float64), spread=(0, 1))
+
+
+class ExpertShape(NamedTuple):
+    """Routed experts of one layer."""
+
+    dtype: str  # in which they are stored, of core.measured_file.EXPERT_DTYPES
+    hidden_size: int
+    intermediate_size: int  # of a whole expert
+    num_experts: int
+    top_k: int
+    tensor_parallel: int  # GPUs that split each expert
+
+
+@dataclass(frozen=True)
+class Experts:
+    """Routed experts of one shape, split over so many GPUs."""
+
+    table: ExpertTable
+    row: int
+
+    @cached_property
+    def grid(self) -> LogGrid:
+        """Over tokens."""
+        seconds = np.array(self.table.seconds[self.row], dtype=np.float64)
+        return LogGrid((Axis("tokens", self.table.tokens),), seconds)
 
 
 @dataclass(frozen=True)
@@ -136,6 +161,18 @@ class Profile:
     def attention(self) -> tuple[Heads, ...]:
         """Every table of attention."""
         return tuple(map(Heads, self.file.attention))
+
+    @cached_property
+    def experts(self) -> dict[ExpertShape, Experts]:
+        """Routed experts of one layer by their shape."""
+        return {
+            ExpertShape(
+                table.dtype, table.hidden_size, table.intermediate_size, table.num_experts, table.top_k, gpus
+            ): Experts(table, row)
+            for table in self.file.experts
+            for row, gpus in enumerate(table.tensor_parallel)
+            if any(table.seconds[row])
+        }
 
     @cached_property
     def messages(self) -> dict[tuple[str, int], Messages]:
@@ -221,6 +258,24 @@ class Profile:
         outside = reading.outside | (wide != 1)
         return Reading(reading.seconds, np.asarray(outside), (*reading.notes, *notes))
 
+    def experts_s(self, shape: ExpertShape, tokens: ArrayLike) -> Reading | None:
+        """All routed experts of one layer, each token through its ``top_k`` of them, on one GPU.
+
+        Args:
+            shape: of the experts, exactly.
+            tokens: of the step. [tokens]
+
+        Returns:
+            [s], in the shape of ``tokens``; does not fall as they rise. None: such experts were not measured.
+        """
+        experts = self.experts.get(shape)
+        if experts is None:
+            return None
+        routing = experts.table.routing
+        return experts.grid.read(tokens).noted(
+            f"Experts as measured with the routing {routing}: some are hit more often."
+        )
+
     def collective_s(self, op: str, num_bytes: ArrayLike, ranks: int) -> Reading | None:
         """One collective among ``ranks`` GPUs of a node.
 
@@ -293,6 +348,7 @@ def spread_of(profile: Profile) -> Sequence[tuple[str, float]]:
     grids = [
         *((f"{role} products in {dtype}", one.grid) for (dtype, role), one in profile.products.items()),
         *((f"{one.table.phase} attention, {one.table.heads} heads", one.grid) for one in profile.attention),
+        *((f"{shape.num_experts} experts in {shape.dtype}", one.grid) for shape, one in profile.experts.items()),
         *((f"{op} of {ranks}", one.grid) for (op, ranks), one in profile.messages.items()),
     ]
     return [

@@ -32,6 +32,7 @@ from core.training import TrainingReport, estimate, peaks_of
 # A tiled backward pass reaches about 0.8 of the forward pass's rate: Shah et al. 2024, arXiv:2407.08608, figures 5, 6.
 BACKWARD_ATTENTION_RATE = 0.8
 _NO_PRODUCT = ("convolution", "named")
+_EXPERTS = "Grouped products of experts and their gradients are read as one product of the same bytes and FLOPs."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,6 +128,8 @@ def _products(profile: Profile, scenario: TrainingScenario, layout: Layout, chip
             reading = profile.matmul_s(met, n * stored, k, dtype, role=role)
             if reading is None:
                 return _Shares(0.0, 0.0, ())
+            if matrix.kind == "experts":
+                reading = Reading(reading.seconds, np.ones_like(reading.outside), reading.notes).noted(_EXPERTS)
             readings.append(reading)
             measured += times * count * float(reading.seconds)
             ideal += times * count * 2 * met * n * stored * k / peak

@@ -14,7 +14,7 @@ from core.measured_estimate import (
     measured_prefill,
     measured_serving_step,
 )
-from core.measured_profile import Profile, load_profile
+from core.measured_profile import ExpertShape, Profile, load_profile
 from core.model_spec import load_models
 from core.serving import decode_estimate_s, decode_floor_s, prefill_estimate_s, prefill_floor_s
 from core.serving_step import serving_step
@@ -113,6 +113,19 @@ def test_latent_attention_and_experts_say_that_they_were_not_measured():
     assert basis["expert down projection"] == "continued"
 
 
+def test_measured_experts_stand_for_both_products_and_the_sorting():
+    model = MODELS["Qwen/Qwen3-30B-A3B"]
+    step = measured_decode(H200, model, 4096, batch=[1, 32])
+    parts = {part.label: part for part in step.parts}
+    one = H200.experts_s(ExpertShape("bf16", 2048, 768, 128, 8, 1), [1, 32])
+    assert parts["routed experts"].seconds == pytest.approx(48 * one.seconds)
+    assert parts["routed experts"].basis == "measured"
+    assert any("power_law_1.01" in note for note in step.notes)
+    assert not {"expert down projection", "routing and permutation"} & set(parts)
+    narrow = measured_decode(H200, MODELS["openai/gpt-oss-120b"], 4096, expert_dtype="mxfp4")
+    assert "routed experts" in {part.label for part in narrow.parts}
+
+
 def test_formats_without_a_table_run_at_stated_efficiencies():
     step = measured_decode(H200, QWEN, 1024, weight_dtype="int4-g128")
     stated = [part for part in step.parts if part.kind == MATRICES and part.basis == "stated"]
@@ -193,4 +206,5 @@ def test_layers_leave_out_what_stands_before_and_behind_them():
 def test_every_model_of_the_catalog_gets_an_estimate(name):
     for step in (measured_decode(H200, MODELS[name], 2048, batch=4), measured_prefill(H200, MODELS[name], 2048)):
         assert np.isfinite(step.step_s)
-        assert step.step_s > step.floor_s * 0.99
+        # The floor takes even routing; the measured experts' was skewed, so that small batches hit fewer of them.
+        assert step.step_s > step.floor_s * 0.95

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from core.hardware import load_accelerators
-from core.measured_file import FORMAT, AttentionTable, CollectiveRow, MatmulTable, ProfileFile, VectorRow
+from core.measured_file import FORMAT, AttentionTable, CollectiveRow, ExpertTable, MatmulTable, ProfileFile, VectorRow
 from core.measured_profile import PROFILES, load_profiles
 
 MATMUL = {"dtype": "bf16", "kernel": "one", "n": [8], "k": [16], "m": [1, 2], "seconds": [[[1e-6, None]]]}
@@ -21,6 +21,18 @@ ATTENTION = {
     "seconds": [[1e-6, 2e-6]],
 }
 COLLECTIVE = {"op": "all_reduce", "ranks": 2, "num_bytes": [512, 1024], "seconds": [1e-6, 2e-6]}
+EXPERTS = {
+    "dtype": "bf16",
+    "kernel": "one",
+    "routing": "balanced",
+    "hidden_size": 2048,
+    "intermediate_size": 768,
+    "num_experts": 128,
+    "top_k": 8,
+    "tensor_parallel": [1, 2],
+    "tokens": [1, 8],
+    "seconds": [[1e-5, 2e-5], [None, 1e-5]],
+}
 VECTOR = {"op": "norm", "direction": "forward", "num_bytes": [512], "seconds": [1e-6]}
 WHOLE = {"format": FORMAT, "id": "a-card", "device": "A card", "source": "a test", "dated": "2026-11-30"}
 
@@ -45,7 +57,14 @@ def test_all_of_them_stay_small():
 
 def test_a_file_survives_being_written_and_read():
     file = ProfileFile.model_validate(
-        WHOLE | {"matmul": [MATMUL], "attention": [ATTENTION], "collectives": [COLLECTIVE], "vectors": [VECTOR]}
+        WHOLE
+        | {
+            "matmul": [MATMUL],
+            "attention": [ATTENTION],
+            "experts": [EXPERTS],
+            "collectives": [COLLECTIVE],
+            "vectors": [VECTOR],
+        }
     )
     assert ProfileFile.model_validate_json(file.model_dump_json()) == file
     assert json.loads(file.model_dump_json())["matmul"][0]["seconds"] == [[[1e-6, None]]]
@@ -64,6 +83,10 @@ def test_a_file_survives_being_written_and_read():
         (AttentionTable, ATTENTION, {"batch": [1, 2]}),
         (AttentionTable, ATTENTION, {"tokens": [7, 1]}),
         (AttentionTable, ATTENTION, {"phase": "backward"}),
+        (ExpertTable, EXPERTS, {"tokens": [1]}),
+        (ExpertTable, EXPERTS, {"tensor_parallel": [1]}),
+        (ExpertTable, EXPERTS, {"tensor_parallel": [2, 1]}),
+        (ExpertTable, EXPERTS, {"dtype": "int2"}),
         (CollectiveRow, COLLECTIVE, {"ranks": 1}),
         (CollectiveRow, COLLECTIVE, {"seconds": [1e-6]}),
         (CollectiveRow, COLLECTIVE, {"num_bytes": [512, 512]}),

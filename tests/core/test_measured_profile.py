@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.measured_profile import load_profile, load_profiles, product_flops_per_s, profile_ids, spread_of
+from core.measured_profile import ExpertShape, load_profile, load_profiles, product_flops_per_s, profile_ids, spread_of
 
 PROFILES = load_profiles()
 H200 = PROFILES["h200-sxm"]
@@ -136,6 +136,24 @@ def test_over_all_held_out_rows_half_are_within_six_percent():
     assert abs(np.median(found)) < 0.02
 
 
+@pytest.mark.parametrize("row", HELD_OUT, ids=lambda row: row["profile"])
+def test_experts_between_the_tokens_that_are_held_come_within_a_few_percent(row):
+    profile = PROFILES[row["profile"]]
+    found = errors(row["experts"], lambda *cell: profile.experts_s(ExpertShape(*cell[:-1]), cell[-1]))
+    assert len(found) >= 15
+    assert np.median(np.abs(found)) < 0.025
+    assert np.quantile(np.abs(found), 0.9) < 0.09
+
+
+def test_experts_of_another_shape_have_no_answer():
+    shape = ExpertShape("bf16", 2048, 768, 128, 8, 1)  # Qwen3-30B-A3B
+    assert H200.experts_s(shape, 8).inside
+    assert np.all(np.diff(H200.experts_s(shape, [1, 8, 64, 512, 4096]).seconds) > 0)
+    assert H200.experts_s(shape, 100_000).outside
+    for other in (shape._replace(top_k=4), shape._replace(tensor_parallel=16), shape._replace(dtype="nvfp4")):
+        assert H200.experts_s(other, 8) is None
+
+
 SIZES = st.integers(1, 200_000)
 
 
@@ -226,7 +244,7 @@ def test_products_of_the_backward_pass_are_read_by_their_shapes():
 @pytest.mark.parametrize("name", profile_ids())
 def test_tables_rise_nearly_as_measured(name):
     moved = dict(spread_of(PROFILES[name]))
-    most = {"arc-pro-b60": 1.7, "rtx-pro-6000-server": 1.3, "l40s": 1.3}.get(name, 1.25)
+    most = {"arc-pro-b60": 1.95, "rtx-pro-6000-server": 1.3, "l40s": 1.3}.get(name, 1.25)
     assert max(moved.values()) < most
     assert np.median(list(moved.values())) < 1.05
 

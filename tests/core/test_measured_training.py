@@ -113,3 +113,9 @@ def test_other_kinds_of_layers_get_a_step(name):
     found = measured_training(H100, scenario)
     assert np.isfinite(found.report.step_s)
     assert found.report.step_s > found.report.floor_s
+
+
+def test_experts_are_marked_as_read_from_wide_products():
+    found = measured_training(H100, START.model_copy(update={"model": MODELS["openai/gpt-oss-120b"]}))
+    assert found.continued
+    assert any(note.startswith("Grouped products of experts") for note in found.notes)

@@ -71,6 +71,13 @@ PREFILL_HEADS = [
     *((8, 1, 128), (8, 8, 128), (32, 32, 128)),
     *((64, 8, 64), (16, 16, 64), (16, 2, 256)),
 ]
+# Experts: formats in the order in which they are taken; blocks of 128 x 128 are how fp8 models store theirs. Every
+# system has this routing, which favours some experts.
+EXPERT_DTYPES = {"bf16": ["bfloat16"], "fp8": ["fp8_block", "fp8"], "nvfp4": ["nvfp4"], "mxfp4": ["w4a16_mxfp4"]}
+ROUTING = "power_law_1.01"
+EXPERT_TOKENS = [2**power for power in range(15)]
+EXPERT_GPUS = [1, 2, 4, 8]
+EXPERTS = ["hidden_size", "inter_size", "num_experts", "topk"]
 # Between the grid's sizes: what the profiles do not hold, for tests of what lies between.
 HELD_OUT_SHAPES = [(5120, 5120), (7168, 2048), (3072, 7168), (1536, 3584), (51200, 5120), (4096, 10240)]
 HELD_OUT_ROWS = [1, 48, 96, 192, 768, 3072, 12288]  # systems that have fewer give fewer
@@ -78,6 +85,7 @@ HELD_OUT_DECODE = [((24, 8, 128), (4, 32)), ((16, 4, 128), (8, 64)), ((4, 4, 128
 HELD_OUT_CONTEXTS = [255, 511, 4095, 16383]
 HELD_OUT_PREFILL = [((24, 8, 128), (2,)), ((16, 2, 128), (4,)), ((48, 8, 128), (1, 8))]
 HELD_OUT_TOKENS = [256, 1536, 6144]
+HELD_OUT_EXPERT_TOKENS = [48, 192, 768, 3072, 12288]  # of the bf16 experts with 2,048 channels
 
 
 def main() -> None:
@@ -94,7 +102,8 @@ def main() -> None:
     about = (
         "Kernels at sizes that core/catalog/profiles does not hold, for tests of what lies between. System data of "
         "NVIDIA AIConfigurator 0.12.0 (Apache-2.0), made by tests/recording/profiles.py. matmul: dtype, n, k, m, "
-        "seconds; attention: kv_dtype, heads, kv_heads, head_dim, batch, tokens, seconds."
+        "seconds; attention: kv_dtype, heads, kv_heads, head_dim, batch, tokens, seconds; "
+        "experts: dtype, hidden and intermediate size, experts, top k, GPUs, tokens, seconds."
     )
     (ROOT / "tests/data/held_out_kernels.json").write_text(text_of({"about": about, "rows": held_out}))
 
@@ -106,6 +115,7 @@ def build(folder: Path, system: System) -> tuple[dict[str, Any], dict[str, Any]]
         pd.read_parquet(folder / f"attention/vllm/{system.vllm}/{phase}_attention_perf.parquet")
         for phase in ("generation", "context")
     )
+    experts = pd.read_parquet(folder / f"moe/vllm/{system.vllm}/moe_perf.parquet")
     messages = {
         path.parent.name: pd.read_parquet(path) for path in sorted(folder.glob(f"comm/{system.link}/*/*.parquet"))
     }
@@ -127,12 +137,14 @@ def build(folder: Path, system: System) -> tuple[dict[str, Any], dict[str, Any]]
             *attention_tables(decode, "decode", DECODE_HEADS, DECODE_BATCHES, CONTEXTS),
             *attention_tables(prefill, "prefill", PREFILL_HEADS, PREFILL_BATCHES, sorted(set(prefill.isl))),
         ],
+        "experts": list(expert_tables(experts)),
         "collectives": collective_rows(pd.concat(messages.values())),
     }
     return profile, {
         "matmul": held_out_products(products),
         "decode": held_out_attention(decode, "step", HELD_OUT_DECODE, HELD_OUT_CONTEXTS),
         "prefill": held_out_attention(prefill, "isl", HELD_OUT_PREFILL, HELD_OUT_TOKENS),
+        "experts": held_out_experts(experts),
     }
 
 
@@ -170,6 +182,31 @@ def attention_tables(
                 "batch": there,
                 "tokens": columns,
                 "seconds": grid,
+            }
+
+
+def expert_tables(frame: pd.DataFrame) -> Iterable[dict[str, Any]]:
+    """One table for each shape and format of experts that a GPU holds all of."""
+    whole = frame[(frame.moe_ep_size == 1) & (frame.distribution == ROUTING) & frame.moe_tp_size.isin(EXPERT_GPUS)]
+    for dtype, names in EXPERT_DTYPES.items():
+        for shape, mine in whole[whole.moe_dtype.isin(names)].groupby(EXPERTS):
+            name = next(name for name in names if name in set(mine.moe_dtype))
+            chosen = mine[mine.moe_dtype == name]
+            times = chosen.groupby(["moe_tp_size", "num_tokens"]).latency.median()
+            degrees = [gpus for gpus in EXPERT_GPUS if gpus in set(chosen.moe_tp_size)]
+            tokens = [count for count in EXPERT_TOKENS if count in set(chosen.num_tokens)]
+            hidden, inner, experts, top_k = map(int, shape)
+            yield {
+                "dtype": dtype,
+                "kernel": f"{name}: {kernels(chosen)}",
+                "routing": ROUTING,
+                "hidden_size": hidden,
+                "intermediate_size": inner,
+                "num_experts": experts,
+                "top_k": top_k,
+                "tensor_parallel": degrees,
+                "tokens": tokens,
+                "seconds": [[seconds(times.get((gpus, count))) for count in tokens] for gpus in degrees],
             }
 
 
@@ -213,6 +250,19 @@ def held_out_attention(frame: pd.DataFrame, length: str, shapes: list[Any], toke
             if (batch, n) in times.index
         ]
     return found
+
+
+def held_out_experts(frame: pd.DataFrame) -> list[list[Any]]:
+    mine = frame[
+        (frame.moe_ep_size == 1)
+        & (frame.distribution == ROUTING)
+        & frame.moe_tp_size.isin(EXPERT_GPUS)
+        & (frame.moe_dtype == "bfloat16")
+        & (frame.hidden_size == 2048)
+        & frame.num_tokens.isin(HELD_OUT_EXPERT_TOKENS)
+    ]
+    times = mine.groupby([*EXPERTS, "moe_tp_size", "num_tokens"]).latency.median()
+    return [["bf16", *map(int, cell), seconds(time)] for cell, time in times.items()]
 
 
 def full(frame: pd.DataFrame) -> pd.DataFrame:
