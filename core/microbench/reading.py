@@ -86,17 +86,17 @@ def _refuse_foreign(data: Any) -> None:
 
 def _in_words(error: ValidationError) -> str:
     problems = error.errors(include_url=False)
-    sentences = [f"{_place(problem['loc'])} {_rule(problem)}" for problem in problems[:MAX_PROBLEMS]]
+    sentences = [f"{_place(problem['loc'])} {_rule(problem)}".strip() for problem in problems[:MAX_PROBLEMS]]
     rest = len(problems) - len(sentences)
     return "This result cannot be read: " + "; ".join(sentences) + (f"; and {rest:,} more." if rest else ".")
 
 
 def _place(location: tuple[int | str, ...]) -> str:
     """measurements[12].time.median_s."""
-    if location[0] == "measurements" and len(location) > 3:
+    if location[:1] == ("measurements",) and len(location) > 3:
         location = (*location[:2], *location[3:])  # pydantic puts the kind there
     parts = [f"[{part}]" if isinstance(part, int) else f".{part:.60}" for part in location]
-    return "".join(parts).lstrip(".") or "the file"
+    return "".join(parts).lstrip(".")
 
 
 def _rule(problem: Mapping[str, Any]) -> str:

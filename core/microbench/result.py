@@ -311,7 +311,7 @@ class Result(_Part):
         counts = Counter(measurement.settings for measurement in self.measurements)
         for settings, count in counts.items():
             if count > 1:
-                raise ValueError(f"measurements holds {settings} {count} times; keep one")
+                raise ValueError(f"{settings} was measured {count} times; keep one")
         return self
 
     def of(self, kind: type[Kind]) -> tuple[Kind, ...]:
