@@ -84,10 +84,10 @@ def _calibration_lines(attempts: Sequence[Attempt]) -> list[str]:
     lines = [f"- {in_words(one)}." for one in whole.bins if not one.is_thin]
     lines.append(
         f"- Brier score {whole.brier:.3f} at {whole.accuracy:.0%} right over {whole.answers:,} answers; always saying "
-        f"50% gives 0.250, always saying your own average {whole.uncertainty:.3f}."
+        f"50% gives 0.250, always stating your own average gives {whole.uncertainty:.3f}."
     )
     lines += [
-        f"- {_escape(topic)}: {result.gap_points:.0f} points surer than right over {result.answers:,} answers."
+        f"- {_escape(topic)}: {result.gap_points:.0f} points overconfident over {result.answers:,} answers."
         for topic, result in by_topic(attempts).items()
         if is_overconfident(result)
     ]

@@ -32,13 +32,13 @@ def shown(*kinds: str) -> Shown | str | None:
     if card is None:
         return f"The link names the card {card_id[:80]!r}, which is not in this bank. Choose one here."
     if card.kind not in kinds:
-        return f"{card.title} is of another kind than this page shows. Choose one here."
+        return f"{card.title} is another kind of card than this page shows. Choose one here."
     if SEED not in st.query_params:  # a link to the card, not to its numbers: draw new ones
         show(card, seed_from(new_id()))
     number = st.query_params[SEED]
     seed = seed_of(card)
     if seed is None or seed >= MAX_SEED:
-        return f"The link names the numbers {number[:40]!r}; a seed lies from 0 to {MAX_SEED - 1:,}. Choose again."
+        return f"The link asks for seed {number[:40]!r}; a seed is a whole number up to {MAX_SEED - 1:,}. Choose again."
     edition = st.query_params.get(EDITION, card.content_hash)
     remark = "" if edition == card.content_hash else "This card was revised after the link was made."
     return Shown(card, seed, remark)

@@ -45,7 +45,7 @@ def card_list(cards: Sequence[AnyCard]) -> None:
             about = f"{bank.topic_title(card.topic)} · {LEVEL_WORDS[card.model.level]}{own}{times}"
             st.markdown(f":small[:gray[{plain(about)}]]")
     if not found:
-        st.info("No card passes all of these filters. Take one away.")
+        st.info("No card matches all of these filters. Remove one.")
     elif pages > 1:
         st.pagination(pages, key="cards.page")
 

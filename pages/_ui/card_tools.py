@@ -30,7 +30,7 @@ def tools(card: AnyCard, seed: int) -> None:
             _open_in_step(card, seed)
     _notes(card)
     with st.expander("Report an error", icon=":material/flag:"):
-        st.markdown("Copy this text into an issue, and write below it what is wrong and where you read it.")
+        st.markdown("Copy this text into an issue, then add what is wrong and the source that says so.")
         st.code(report(card, seed), language="markdown", wrap_lines=True)
 
 
@@ -57,13 +57,13 @@ def _notes(card: AnyCard) -> None:
     with st.expander("Your notes" + (" (written)" if note and note.text else ""), icon=":material/sticky_note_2:"):
         key = f"notes.{card.id}"
         st.text_area(
-            "Notes stay in this browser, and in your export.",
+            "Notes stay in this browser and go into your export.",
             value=note.text if note else "",
             key=key,
             max_chars=MAX_TEXT_CHARS,
             width=READING_WIDTH,
         )
-        st.button("Keep the note", key=f"{key}.keep", on_click=_keep_note, args=(card.id, key))
+        st.button("Save the note", key=f"{key}.keep", on_click=_keep_note, args=(card.id, key))
 
 
 def _keep_note(card_id: str, key: str) -> None:

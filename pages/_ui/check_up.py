@@ -23,7 +23,7 @@ def check_up() -> None:
     if sitting_view.table(PLACE) is None:
         st.markdown(
             f"{COUNT} cards from different topics, quiz and numbers mixed. Answer fast and say how sure you are; "
-            "at the end stands the map of what to practise."
+            "at the end, a map shows what to practise."
         )
         st.button("Start the check-up", type="primary", icon=":material/timer:", on_click=_start)
         return

@@ -47,7 +47,7 @@ def _ask(card: ClaimCard, seed: int, key: str, mode: Mode | None) -> None:
             list(WORDS),
             index=None,
             format_func=WORDS.__getitem__,
-            captions=["as it stands", "with a condition that was left out", "whatever one adds"],
+            captions=["as it stands", "with a condition that was left out", "under no condition"],
             key=f"{key}.choice",
         )
         if st.session_state.get(f"{key}.refused"):
@@ -79,5 +79,5 @@ def _reveal(card: ClaimCard, outcome: Outcome) -> None:
         answering.verdict(outcome.correct, outcome.confidence, f"You said: {WORDS[outcome.verdict].lower()}")
     held = f"**True if** {model.when}" if model.when else f"**{WORDS[model.verdict]}.**"
     text(f"{held}\n\n{model.because}")
-    text(f":material/record_voice_over: **Say it so.** {model.say}")
+    text(f":material/record_voice_over: **Better said.** {model.say}")
     sources(card)

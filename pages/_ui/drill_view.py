@@ -89,7 +89,7 @@ def _ask(variant: Variant, key: str, mode: Mode | None) -> None:
         if refused := st.session_state.get(f"{key}.refused"):
             st.markdown(f":red[:material/error: {plain(refused)}]")
         if mode != "estimator":
-            answering.ask_confidence(key, "How sure are you to be within 10%?", answering.DRILL_CONFIDENCES)
+            answering.ask_confidence(key, "How sure are you that it is within 10%?", answering.DRILL_CONFIDENCES)
         with st.container(horizontal=True):
             st.form_submit_button("Commit", type="primary", on_click=_commit, args=(variant, key, mode))
             st.form_submit_button("I do not know", on_click=_give_up, args=(variant, key, mode))

@@ -8,11 +8,11 @@ from pages._ui import settings
 from pages._ui.assets import asset
 
 _component = st.components.v2.component("keys", js=asset("keys.js"))
-WORDS = "Keys: 1 to 5 choose, c says how sure, Enter commits"
+WORDS = "Keys: 1 to 5 choose, c sets how sure you are, Enter commits"
 
 
 def quiz_keys() -> None:
     """Listen while a question or its answer is on the page, and say so."""
     if settings.keys_on():
         _component(key="quiz.keys", data=[0], height="content")
-        st.markdown(f":small[:gray[{WORDS}. Settings switches them off.]]")
+        st.markdown(f":small[:gray[{WORDS}. Settings can switch them off.]]")

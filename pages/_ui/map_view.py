@@ -13,7 +13,7 @@ from pages._ui import bank
 _CSS = (Path(__file__).parents[2] / "assets" / "topic_map.css").read_text(encoding="utf-8")
 CAPTION = (
     "How much you would recall now, times the share of cards seen. Small: cards due. "
-    "A ring: more than 15 points surer than right."
+    "A ring: more than 15 points overconfident."
 )
 
 

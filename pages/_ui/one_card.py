@@ -34,7 +34,7 @@ def one_at_a_time(kind: str, card_class: type[CardT], view: View[CardT], *, plac
     if not isinstance(shown, card_address.Shown):
         shown = next_card(cards)
     if shown is None or not isinstance(shown.card, card_class):
-        st.info(f"There is no {thing} of this topic. Choose another.")
+        st.info(f"There is no {thing} on this topic. Choose another.")
         return
     if shown.remark:
         st.info(shown.remark)

@@ -16,7 +16,7 @@ from core.progress.exports import needs_export, reviews_csv, weak_points_markdow
 from core.progress.merging import Preview, merge, preview
 from core.progress.reading import ProgressError, read, to_json
 from pages._ui import bank, learner
-from pages._ui.words import plain
+from pages._ui.words import counted, plain
 
 MAX_UPLOAD_MB = 50
 
@@ -24,7 +24,7 @@ MAX_UPLOAD_MB = 50
 def files() -> None:
     """Everything about the file that the learner owns."""
     st.header("Your file", anchor=False)
-    st.markdown("Progress lies in this browser alone. Export it to keep it safe, or to carry on elsewhere.")
+    st.markdown("Your progress is kept in this browser only. Export it to keep it safe, or to carry on elsewhere.")
     _remind()
     _export()
     _import()
@@ -33,7 +33,9 @@ def files() -> None:
 
 def _remind() -> None:
     if needs_export(learner.progress(), learner.now()):
-        st.info("It is a week since your last export. One click keeps what you have done.", icon=":material/backup:")
+        exported = learner.progress().exported_at
+        since = "It has been more than a week since your last export." if exported else "You have never exported this."
+        st.info(f"{since} One click keeps what you have done.", icon=":material/backup:")
 
 
 def _export() -> None:
@@ -110,19 +112,19 @@ def _import() -> None:
             return
         st.markdown(_in_words(found))
         if not found.nothing_new:
-            st.button("Merge it into mine", type="primary", on_click=_merge, args=(incoming,), key="progress.merge")
+            st.button("Merge into my progress", type="primary", on_click=_merge, args=(incoming,), key="progress.merge")
 
 
 def _in_words(found: Preview) -> str:
     if found.nothing_new:
-        return "All of this file is here already: importing it again changes nothing."
+        return "Everything in this file is here already: importing it changes nothing."
     parts = [
-        f"{found.attempts:,} new answers ({found.known_attempts:,} are here already)",
-        f"{found.notes:,} notes",
-        f"{found.open_answers:,} open answers",
+        f"{counted(found.attempts, 'new answer')} ({found.known_attempts:,} already here)",
+        counted(found.notes, "note"),
+        counted(found.open_answers, "open answer"),
     ]
-    hidden = f" {found.hidden_attempts:,} were made before a reset and will not count." if found.hidden_attempts else ""
-    settings = " Its settings are newer and take the place of yours." if found.settings_change else ""
+    hidden = f" {found.hidden_attempts:,} of them from before a reset will not count." if found.hidden_attempts else ""
+    settings = " Its settings are newer and replace yours." if found.settings_change else ""
     return f"This file brings {', '.join(parts)}.{hidden}{settings}"
 
 
@@ -140,7 +142,7 @@ def _reset() -> None:
             width=280,
         )
         st.markdown(
-            "What was done so far stops counting. You can take that back below at any time; export first to be safe."
+            "What you have done so far stops counting. You can undo this below at any time; export first to be safe."
         )
         sure = st.checkbox("I want to start over", key="progress.reset_sure")
         st.button("Start over", disabled=not sure, on_click=_start_over, args=(topic,), key="progress.reset")
@@ -149,7 +151,7 @@ def _reset() -> None:
             name = "everything" if reset.topic is None else bank.topic_title(reset.topic)
             when = reset.at.astimezone(zone).strftime("%Y-%m-%d %H:%M")
             st.button(
-                f"Take back: {name}, {when}",
+                f"Undo: {name}, {when}",
                 key=f"progress.undo.{reset.id}",
                 icon=":material/undo:",
                 on_click=_undo,

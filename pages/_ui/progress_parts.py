@@ -21,12 +21,12 @@ _FIELDS = ("new_per_day", "cap", "retention", "interview_date", "show_streak")
 def numbers(result: Calibration) -> list[dict[str, str]]:
     """Accuracy, Brier score and its parts, each with what it means."""
     return [
-        _row("accuracy", f"{result.accuracy:.0%} of {result.answers}", "share right"),
+        _row("accuracy", f"{result.accuracy:.0%} of {result.answers}", "share of answers that were right"),
         _row("mean confidence", f"{result.mean_confidence:.0%}", _gap(result.gap_points)),
         _row("Brier score", f"{result.brier:.3f}", f"0 is perfect; always saying 50% gives {ALWAYS_HALF}"),
-        _row("reliability", f"{result.reliability:.3f}", "how far shares lie from what you said; 0 is perfect"),
+        _row("reliability", f"{result.reliability:.3f}", "how far confidence lies from the share right; 0 is perfect"),
         _row("resolution", f"{result.resolution:.3f}", "how well confidence tells right from wrong; more is better"),
-        _row("uncertainty", f"{result.uncertainty:.3f}", "the score of always saying your average"),
+        _row("uncertainty", f"{result.uncertainty:.3f}", "the Brier score of always stating your average"),
     ]
 
 
@@ -35,7 +35,7 @@ def _row(name: str, value: str, meaning: str) -> dict[str, str]:
 
 
 def _gap(points: float) -> str:
-    side = "surer than right" if points > 0 else "less sure than right"
+    side = "overconfident" if points > 0 else "underconfident"
     return f"{abs(points):.0f} points {side}"
 
 
@@ -48,8 +48,8 @@ def history(progress: Progress, error: float | None) -> None:
         return
     if error is not None:
         st.markdown(
-            f"Your numbers are off by a factor of **{2**error:.2f}** in the median. Aim for 2 when you estimate and "
-            "1.1 in the interview."
+            f"Half of your numbers are within a factor of **{2**error:.2f}** of the truth. Aim for 2 when you estimate "
+            "and 1.1 in the interview."
         )
     cards, zone = bank.cards(), learner.now().tzinfo
     with st.expander(f"The last {min(len(attempts), SHOWN)} of {len(attempts):,} answers", icon=":material/history:"):
@@ -61,7 +61,7 @@ def history(progress: Progress, error: float | None) -> None:
                     "card": cards[attempt.card_id].title if attempt.card_id in cards else attempt.card_id,
                     "result": _result(attempt.correct, attempt.dont_know),
                     "sure": "" if attempt.confidence is None else f"{attempt.confidence}%",
-                    "way": attempt.mode,
+                    "mode": attempt.mode,
                 }
                 for attempt in reversed(attempts[-SHOWN:])
             ],
@@ -75,18 +75,18 @@ def _result(correct: bool | None, dont_know: bool) -> str:
 
 
 def plan_settings() -> None:
-    """How many cards a day, and the date of the interview."""
+    """How many cards per day, and the date of the interview."""
     settings = learner.progress().settings
-    with st.expander("Plan: cards a day, interview date", icon=":material/event:"), st.form("progress.plan"):
+    with st.expander("Plan: cards per day, interview date", icon=":material/event:"), st.form("progress.plan"):
         with st.container(horizontal=True):
-            st.number_input("New cards a day", 0, 100, settings.new_per_day, key="plan.new_per_day", width=160)
-            st.number_input("Reviews a day, at most", 1, 500, settings.cap, key="plan.cap", width=180)
+            st.number_input("New cards per day", 0, 100, settings.new_per_day, key="plan.new_per_day", width=160)
+            st.number_input("Reviews per day, at most", 1, 500, settings.cap, key="plan.cap", width=180)
             st.slider(
-                "Wanted recall", 0.70, 0.99, settings.retention, 0.01, format="percent", key="plan.retention", width=220
+                "Target recall", 0.70, 0.99, settings.retention, 0.01, format="percent", key="plan.retention", width=220
             )
-        st.date_input("Interview on", settings.interview_date, key="plan.interview_date", width=220)
-        st.toggle("Show the streak of days", settings.show_streak, key="plan.show_streak")
-        st.form_submit_button("Keep the plan", on_click=_keep_plan)
+        st.date_input("Interview date", settings.interview_date, key="plan.interview_date", width=220)
+        st.toggle("Show my streak of days", settings.show_streak, key="plan.show_streak")
+        st.form_submit_button("Save the plan", on_click=_keep_plan)
 
 
 def _keep_plan() -> None:
@@ -99,7 +99,9 @@ def competencies(attempts: Sequence[Attempt]) -> None:
     st.header("Six competencies", anchor=False)
     marked = [(attempt.card_id, attempt.scores) for attempt in attempts if attempt.scores]
     if not marked:
-        st.markdown("Mark your answers to open questions; how they stand against mid, senior and staff stands here.")
+        st.markdown(
+            "Mark your own answers to open questions, and see here how they compare with mid, senior and staff level."
+        )
         return
     found = standings(marked, bank.cards(), bank.shipped().competencies)
     staff = sum(standing.reached == "staff" for standing in found)

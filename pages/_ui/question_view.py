@@ -56,7 +56,7 @@ def _clarify(variant: Variant, key: str) -> None:
     model = _model(variant)
     asked: list[int] = st.session_state.get(f"{key}.asked_for", [])
     with st.expander("Clarifying questions", icon=":material/contact_support:", key=f"{key}.clarify.box"):
-        st.markdown("Think what you would ask first. Then open the replies that you would have asked for.")
+        st.markdown("Think of what you would ask first. Then open the replies to what you would have asked.")
         for number, reply in enumerate(model.clarify):
             if number in asked:
                 text(f"**{variant.fill(reply.ask)}**  \n{variant.fill(reply.give)}")
@@ -153,7 +153,7 @@ def _rubric(variant: Variant, key: str, mode: Mode | None) -> None:
     competencies = bank.shipped().competencies
     st.subheader("Score yourself", anchor=False)
     scored: dict[str, int] | None = st.session_state.get(f"{key}.scores")
-    st.markdown("For each line: the highest level whose words fit what you said. Marks are yours alone.")
+    st.markdown("On each line, choose the highest level whose words fit what you said. Only you see these marks.")
     for item in model.rubric:
         entry = competencies.get(item.competency)
         with st.container(border=True):
@@ -170,7 +170,7 @@ def _rubric(variant: Variant, key: str, mode: Mode | None) -> None:
             )
     if scored is None:
         if st.session_state.pop(f"{key}.unscored", False):
-            st.markdown(":red[:material/error: Mark every line, or leave the card: nothing is kept then.]")
+            st.markdown(":red[:material/error: Mark every line. If you leave the card now, no mark is kept.]")
         st.button("Keep my marks", type="primary", key=f"{key}.keep", on_click=_keep_scores, args=(variant, key, mode))
     else:
         st.markdown(
@@ -232,7 +232,7 @@ def _twisted(variant: Variant, twist: Twist) -> None:
     text(after.fill(twist.expect))
     rows = [
         {
-            "number": name,
+            "number": name.replace("_", " "),
             "before": _printed(variant, name),
             "after": _printed(after, name),
         }
@@ -263,7 +263,7 @@ def _follow_ups(model: Question) -> None:
     known = bank.cards()
     linked = [known[other] for other in (*model.followups, *model.related_mcq) if other in known]
     if linked:
-        with st.expander("Where to go on", icon=":material/arrow_forward:"):
+        with st.expander("Where to go next", icon=":material/arrow_forward:"):
             for card in linked:
                 label = f"{bank.KIND_WORDS[card.kind]}: {plain(card.title)}"
                 st.page_link(card_address.page_of(card), label=label, query_params=card_address.query_of(card))

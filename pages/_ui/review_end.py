@@ -53,7 +53,9 @@ def _sure_error(graded: list[Attempt]) -> None:
     card = bank.cards().get(worst.card_id) if worst else None
     if worst is None or card is None:
         return
-    st.markdown(f":material/priority_high: You were {worst.confidence}% sure here and missed it; read it once more.")
+    st.markdown(
+        f":material/priority_high: You were {worst.confidence}% sure of this one and missed it. Read it once more."
+    )
     st.page_link(
         card_address.page_of(card),
         label=plain(card.title),

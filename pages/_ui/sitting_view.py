@@ -112,7 +112,7 @@ def show(card: AnyCard, seed: int, place: str, mode: Mode | None) -> None:
 
 def _where(here: Table, left: int, repeat: bool) -> str:
     if repeat:
-        return f"Once more, what was missed: {left} left"
+        return f"Once more for what you missed: {left} left"
     return f"{len(here.done) + 1} of {here.total}"
 
 

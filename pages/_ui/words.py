@@ -1,4 +1,4 @@
-"""Text that comes from people or files, made safe to stand inside Markdown."""
+"""Text that comes from people or files, made safe to stand inside Markdown; numbers of things."""
 
 import re
 
@@ -26,6 +26,11 @@ def inline(text: str) -> str:
 def money_safe(text: str) -> str:
     """Our own Markdown with dollar signs escaped: Streamlit would read a pair of them as mathematics."""
     return text.replace("$", r"\$")
+
+
+def counted(number: int, thing: str, things: str = "") -> str:
+    """A number of things in words: ``1 card``, ``1,200 cards``; ``things`` where the plural is not an added s."""
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
 
 
 def _one_line(text: str) -> str:

@@ -10,8 +10,8 @@ from pages._ui.practice import practice_page
 
 with practice_page("Critique a claim"):
     st.markdown(
-        "Sentences as one hears them. Some hold, some hold on a condition that was left out, some do not. Think of the "
-        "number or the condition before you commit."
+        "Claims as people make them. Some hold, some hold only under a condition that was left out, some do not. Think "
+        "of the number or the condition before you commit."
     )
     one_at_a_time("claim", ClaimCard, claim, place="claims", thing="claim")
     st.markdown(f":small[:gray[{len(bank.of_kind('claim'))} claims, each with its reason and sources.]]")

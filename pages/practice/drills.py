@@ -11,15 +11,15 @@ from pages._ui.sprint import sprint
 
 ONE, SPRINT, ESTIMATOR = "One at a time", "Ten-minute sprint", "Estimator"
 ABOUT = {
-    ONE: "Work out one number. Early on the first steps are given; they fade as you answer.",
+    ONE: "Work out one number. At first some of the steps are given; they fade with practice.",
     SPRINT: "Ten numbers in ten minutes, no steps given. The clock runs from Start.",
-    ESTIMATOR: "Within a factor of 2 counts, as at a whiteboard. Aim for ten seconds.",
+    ESTIMATOR: "Within a factor of 2 counts as right, as at a whiteboard. Aim for ten seconds.",
 }
 
 with practice_page("Drills"):
     with st.container(horizontal=True, vertical_alignment="bottom"):
         mode = st.segmented_control(
-            "Way of drilling", list(ABOUT), default=ONE, required=True, key="drills.mode", persist_state="session"
+            "Mode", list(ABOUT), default=ONE, required=True, key="drills.mode", persist_state="session"
         )
         cards = topic_filter("drill")
     st.markdown(ABOUT[mode])
@@ -46,5 +46,5 @@ with practice_page("Drills"):
             if done:
                 tools(shown.card, shown.seed)
         else:
-            st.info("There is no drill of this topic. Choose another.")
+            st.info("There is no drill on this topic. Choose another.")
     st.markdown(f":small[:gray[{len(bank.of_kind('drill'))} drills; every showing draws new numbers.]]")

@@ -7,7 +7,7 @@ from pages._ui import bank, own_cards
 from pages._ui.card_list import card_list
 from pages._ui.practice import practice_page
 from pages._ui.step_page import data_table
-from pages._ui.words import plain
+from pages._ui.words import counted, plain
 
 
 def report(own: OwnCards | OwnCardsError | None, place: str) -> None:
@@ -15,9 +15,9 @@ def report(own: OwnCards | OwnCardsError | None, place: str) -> None:
     if isinstance(own, OwnCardsError):
         st.error(plain(str(own)), icon=":material/error:")
     elif own is not None:
-        st.markdown(f":material/check_circle: {len(own.cards)} cards of your {place} are in use.")
+        st.markdown(f":material/check_circle: In use from your {place}: {counted(len(own.cards), 'card')}.")
         if own.problems:
-            st.warning(f"{len(own.problems)} findings. A card with a finding is left out until it is mended.")
+            st.warning(f"{counted(len(own.problems), 'finding')}. A card with a finding is left out until it is fixed.")
             rows = [
                 {"place": f"{problem.path}:{problem.line}", "field": problem.field, "what is wrong": problem.message}
                 for problem in own.problems[:100]
@@ -52,12 +52,12 @@ with practice_page("Own cards"):
     report(own_cards.folder_cards(), "folder")
     report(own_cards.uploaded(own_cards.kept_zip()), "zip")
     if own_cards.kept_zip():
-        st.button("Take the zip out again", icon=":material/delete:", on_click=take_out)
+        st.button("Remove the zip", icon=":material/delete:", on_click=take_out)
     if own := bank.own_cards():
         st.header("Your cards", anchor=False)
         card_list(list(own.values()))
     with st.expander("How to write a card", icon=":material/help:", expanded=not bank.own_cards()):
         st.markdown(
-            "One Markdown file a card, with YAML on top. The guide is `docs/cards.md` of the project; "
+            "One Markdown file per card, with YAML on top. The guide is `docs/cards.md` of the project; "
             "`python -m core.cards new drill serving my-drill` writes a scaffold, and `check` tells what is wrong."
         )

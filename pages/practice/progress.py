@@ -41,10 +41,10 @@ def known() -> None:
 
 def sure() -> None:
     """Calibration in words and numbers, and as a plot once there are enough answers."""
-    st.header("As right as you are sure?", anchor=False)
+    st.header("Are you as right as you are sure?", anchor=False)
     result = calibration(active_attempts(learner.progress()))
     if result is None:
-        st.markdown("Say how sure you are when you answer drills and quizzes; what comes of it stands here.")
+        st.markdown("Say how sure you are when you answer drills and quizzes. How well that fits is shown here.")
         return
     for one in result.bins:
         st.markdown(f"- {in_words(one)}{' :gray[(few answers)]' if one.is_thin else ''}")

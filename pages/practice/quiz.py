@@ -23,7 +23,7 @@ def one_at_a_time() -> None:
     if not isinstance(shown, card_address.Shown):
         shown = next_card(cards)
     if shown is None or not isinstance(shown.card, McqCard):
-        st.info("There is no question of this topic. Choose another.")
+        st.info("There is no question on this topic. Choose another.")
         return
     if shown.remark:
         st.info(shown.remark)
@@ -41,7 +41,7 @@ def one_at_a_time() -> None:
 
 with practice_page("Quiz"):
     way = st.segmented_control(
-        "Way", [ONE, CHECK_UP], default=ONE, required=True, key="quiz.way", persist_state="session"
+        "Mode", [ONE, CHECK_UP], default=ONE, required=True, key="quiz.way", persist_state="session"
     )
     if way == CHECK_UP:
         check_up()

@@ -10,6 +10,7 @@ from core.progress.streak import streak
 from pages._ui import bank, learner, registry, sitting_view
 from pages._ui.practice import practice_page
 from pages._ui.review_end import review_end
+from pages._ui.words import counted
 
 PLACE = "review"
 REASONS = {"due": "due", "new": "new", "revised": "revised", "sure but wrong": "missed while sure"}
@@ -28,9 +29,9 @@ def begin(queue: Queue) -> None:
         st.success("Nothing is due today. Come back tomorrow, or practise freely.", icon=":material/task_alt:")
         st.page_link(registry.path_of("drills"), label="Drill some numbers", icon=":material/calculate:")
         return
-    st.markdown(f"**{len(queue.items)} cards today**: {counts(queue)}.")
+    st.markdown(f"**{counted(len(queue.items), 'card')} today**: {counts(queue)}.")
     if queue.left_for_later:
-        st.markdown(f"{queue.left_for_later} more are due and wait for another day.")
+        st.markdown(f"Due as well, but left for another day: {queue.left_for_later}.")
     if queue.catching_up:
         st.markdown("You are catching up: the backlog is spread over three days, and new cards wait.")
     with st.container(horizontal=True):
@@ -44,7 +45,8 @@ def begin(queue: Queue) -> None:
             st.button("Catch up over 3 days instead", icon=":material/event_repeat:", on_click=catch_up)
     run = streak(progress.attempts, now)
     if progress.settings.show_streak and run.days:
-        st.markdown(f":small[:gray[{run.days} days in a row, {run.skips_left} free days left this week]]")
+        days, free = counted(run.days, "day"), counted(run.skips_left, "free day")
+        st.markdown(f":small[:gray[{days} in a row, {free} left this week]]")
 
 
 def catch_up() -> None:
@@ -57,7 +59,7 @@ with practice_page("Review"):
     if not learner.ready():
         st.markdown(":gray[Reading your progress from this browser ...]")
     elif sitting_view.table(PLACE) is None:
-        st.markdown("What is due today comes back before you forget it, mixed by topic. A missed card comes once more.")
+        st.markdown("Cards come back when you are about to forget them, mixed by topic. A missed card comes once more.")
         begin(todays_queue(learner.progress(), bank.infos(), learner.now()))
     else:
         sitting_view.run(PLACE, "review", review_end)

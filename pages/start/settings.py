@@ -49,7 +49,7 @@ with st.container(horizontal_alignment="center"), st.container(width=1080):
 
     st.header("Keys", anchor=False)
     st.toggle("Answer quiz questions with single keys", key=KEYS, on_change=choose_keys)
-    st.markdown("1 to 5 choose an option, c says how sure you are, Enter commits and goes on.")
+    st.markdown("1 to 5 choose an option, c sets how sure you are, Enter commits and goes on.")
 
     st.header("Light or dark", anchor=False)
     st.markdown("The app follows your system. The menu at the top right sets Light or Dark by hand.")

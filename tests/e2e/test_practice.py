@@ -101,7 +101,7 @@ def test_a_first_visit_from_guess_to_import(app: OpenPage, tmp_path: Path):
     other.get_by_text("Import a file").click()
     other.locator("input[type=file]").first.set_input_files(file)
     expect(other.get_by_text(re.compile(f"{len(attempts)} new answers"))).to_be_visible()
-    other.get_by_role("button", name="Merge it into mine").click()
+    other.get_by_role("button", name="Merge into my progress").click()
     wait_saved(other)
     assert stored(other)["attempts"] == stored(page)["attempts"]
     expect(other.locator(".rp-map")).to_be_visible()

@@ -96,13 +96,13 @@ def test_filters_narrow_the_list_and_an_empty_result_says_so():
     page.at.button_group(key="cards.kinds").set_value(["question"]).run()
     assert f"{len(QUESTIONS)} of {everything} cards" in page.says()
     page.at.text_input(key="cards.words").set_value("zzzz").run()
-    assert "No card passes" in page.says()
+    assert "No card matches" in page.says()
 
 
 def test_a_note_is_kept_as_text():
     page = visit()
     page.at.text_area(key=f"notes.{CARD.id}").set_value("<b>mine</b>").run()
-    page.press("Keep the note")
+    page.press("Save the note")
     assert "<b>mine</b>" in page.browser.text
     again = Visit("cards", {"card": CARD.id, "seed": "0"}, page.browser)
     assert again.at.text_area(key=f"notes.{CARD.id}").value == "<b>mine</b>"

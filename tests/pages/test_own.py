@@ -29,19 +29,19 @@ def my_drill() -> dict[str, str]:
 def test_a_good_zip_joins_the_bank_and_can_be_taken_out():
     page = Visit("own")
     upload(page, zipped(**my_drill()))
-    assert "1 cards of your zip are in use" in page.says()
+    assert "In use from your zip: 1 card." in page.says()
     drills = page.at.switch_page("pages/practice/cards.py").run()
     assert "own" in " ".join(element.value for element in drills.markdown)
     page.at = page.at.switch_page("pages/practice/own.py").run()
-    page.press("Take the zip out")
-    assert "are in use" not in page.says()
+    page.press("Remove the zip")
+    assert "In use from your" not in page.says()
 
 
 def test_a_fault_is_named_with_its_place_and_the_card_is_left_out():
     page = Visit("own")
     (place, text), *_ = my_drill().items()
     upload(page, zipped(**{place: text.replace("golden: 41.79", "golden: 12")}))
-    assert "0 cards of your zip" in page.says()
+    assert "In use from your zip: 0 cards" in page.says()
     assert "golden" in page.payload()
     assert "drills/serving/mine.md:20" in page.payload()
 

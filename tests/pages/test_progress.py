@@ -40,7 +40,7 @@ def test_the_plot_appears_from_thirty_answers_on_with_words():
 def test_the_plan_is_kept():
     page = visit()
     page.at.number_input(key="plan.new_per_day").set_value(3)
-    page.press("Keep the plan")
+    page.press("Save the plan")
     assert read(page.browser.text).settings.new_per_day == 3
 
 
@@ -50,7 +50,7 @@ def test_starting_over_needs_a_yes_and_can_be_taken_back():
     page.press("Start over")
     assert "Nothing yet" in page.says()
     assert len(page.log()) == 4
-    page.press("Take back: everything")
+    page.press("Undo: everything")
     assert "The last 4 of 4 answers" in page.payload()
 
 
@@ -62,9 +62,9 @@ def test_an_import_is_previewed_then_merged_and_a_second_time_changes_nothing():
     page = visit(log_of(DRILLS[:2], days_ago=2))
     incoming = to_json(log_of(DRILLS[2:5], days_ago=3)).encode()
     upload(page, incoming)
-    assert "3 new answers (0 are here already)" in page.says()
+    assert "3 new answers (0 already here)" in page.says()
     assert len(page.log()) == 2
-    page.press("Merge it into mine")
+    page.press("Merge into my progress")
     assert len(page.log()) == 5
     upload(page, incoming)
     assert "changes nothing" in page.says()
@@ -79,4 +79,4 @@ def test_corrupt_foreign_and_newer_files_are_refused_in_words_and_nothing_is_los
     upload(page, data)
     assert page.at.error
     assert len(page.log()) == 2
-    assert "Merge it into mine" not in page.labels()
+    assert "Merge into my progress" not in page.labels()

@@ -75,7 +75,7 @@ def test_a_missed_card_comes_once_more_and_is_logged_once():
 def test_after_200_days_away_the_queue_is_capped_and_catching_up_is_offered():
     browser = Browser(to_json(log_of(DRILLS[:60], days_ago=200)))
     page = Visit("review", browser=browser)
-    assert "more are due and wait" in page.says()
+    assert "left for another day" in page.says()
     assert "Catch up over 3 days instead" in page.labels()
     page.press("Catch up")
     assert "You are catching up" in page.says()

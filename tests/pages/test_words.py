@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pages._ui.words import inline, money_safe, plain
+from pages._ui.words import counted, inline, money_safe, plain
 
 JOINER = "\u2060"  # keeps Streamlit from replacing what is around it; nobody sees it
 
@@ -60,3 +60,8 @@ def test_nothing_unseen_turns_the_words_around_it():
 
 def test_our_own_markdown_keeps_all_but_dollars():
     assert money_safe("**$5**") == r"**\$5**"
+
+
+def test_one_thing_is_singular_and_any_other_number_plural():
+    assert [counted(number, "card") for number in (0, 1, 1200)] == ["0 cards", "1 card", "1,200 cards"]
+    assert counted(2, "copy", "copies") == "2 copies"

@@ -77,7 +77,7 @@ def test_the_page_names_what_is_weak():
     assert r"- Growth \| of \<b\>KV\</b\> (kv\-cache): missed last time" in page
     assert r"  - Note: keys \*and\* values \# two" in page
     assert "When you say 90% you are right 0% of the time (0 of 6)." in page
-    assert r"kv\-cache: 73 points surer than right over 7 answers." in page  # (6 x 90 + 70 - 100) / 7
+    assert r"kv\-cache: 73 points overconfident over 7 answers." in page  # (6 x 90 + 70 - 100) / 7
     assert "Half of your numbers are within a factor of 4.77 of the truth." in page  # 42.95 / 9
     assert "d\\-serving" not in page  # never answered, so not forgotten
 
