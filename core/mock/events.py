@@ -63,12 +63,15 @@ class Payload(BaseModel):
 
 
 class Opened(Payload):
-    """First event of a room: the pack and edition, the numbers (None: the pack's own seeds), the level."""
+    """First event of a room: the pack and its edition, the numbers (no seed: the pack's own), the level.
+
+    ``truth_hash`` is over what the core computed for the room's cards at that time.
+    """
 
     kind = "opened"
     pack: Id
     content_hash: Short
-    core_version: Short = ""
+    truth_hash: Short = ""
     seed: Annotated[int, Field(ge=0, lt=2**31)] | None = None
     level: Level
     solo: bool = False

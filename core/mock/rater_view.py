@@ -14,7 +14,7 @@ from core.cards.draw import Variant
 from core.cards.grading import DrillGrade
 from core.cards.library import Bank
 from core.cards.models import Competency, Drill, Question
-from core.mock.events import Feedback, SelfRated
+from core.mock.events import Feedback, SelfRated, Summary
 from core.mock.fold_rating import commit_refusals
 from core.mock.numbers import drill_grade
 from core.mock.pack import Heard, Judgement, Observation, PhaseKind
@@ -173,6 +173,7 @@ class PrivateView:
     drills: tuple[DrillRow, ...]
     stuck: bool
     own: Rating
+    summary: Summary | None  # of the leading rater alone
     commit_refusals: tuple[str, ...]
     mean: float | None  # of own scores after hints, once the whole was judged
     nearest: Judgement | None  # what the items alone would say, once the whole was judged
@@ -212,6 +213,7 @@ def private_view(role: Rater, state: RoomState, pack: Pack, bank: Bank, cards: M
         drills=tuple(_drill(drill, state, cards[drill].base) for drill in state.plan.drills),
         stuck=state.stuck,
         own=own,
+        summary=state.summary if state.lead == role else None,
         commit_refusals=tuple(commit_refusals(state, own)),
         mean=weighted_mean(items) if judged else None,
         nearest=nearest_judgement(items, state.level, bank.competencies) if judged else None,

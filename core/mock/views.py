@@ -169,7 +169,7 @@ def public_view(state: RoomState, pack: Pack, cards: Mapping[str, CardTruth]) ->
         prompts=tuple(_section(cards[card], "Prompt") for card in state.shown_cards),
         replies=tuple(_reply(cards[card], at, mark.twists) for (card, at), mark in state.replies.items()),
         hints=tuple(_hint(cards[hint.card], hint.hint, hint.mark.twists) for hint in state.hints),
-        banners=tuple(_banner(twist, pack, cards) for twist in state.twists if twist.public),
+        banners=tuple(banner(twist, pack, cards) for twist in state.twists if twist.public),
         drills=tuple(_drill(cards[drill], state.plan.drills.index(drill)) for drill in state.drills),
         pad=state.pad,
         claims=tuple(claims),
@@ -196,7 +196,8 @@ def _hint(truth: CardTruth, hint: int, twists: int) -> str:
     return truth.at(twists).fill(model.hints[hint - 1].text)
 
 
-def _banner(twist: AppliedTwist, pack: Pack, cards: Mapping[str, CardTruth]) -> str:
+def banner(twist: AppliedTwist, pack: Pack, cards: Mapping[str, CardTruth]) -> str:
+    """What is said for a twist, with the numbers as they were before it."""
     if twist.card is not None:
         return twist_texts(cards[twist.card].at(twist.mark.twists), twist.twist)[0]
     event = next(event for event in pack.model.events if event.id == twist.twist)
