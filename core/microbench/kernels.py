@@ -22,13 +22,16 @@ def norm(values: Tensor, scale: Tensor) -> Tensor:
 
 
 def rotations(seq_len: int, shape: LayerShape, device: str, dtype: Tensor = None) -> Tensor:
-    """exp(i * position * frequency), (S, 1, D / 2), complex: multiplying pairs by it is the rotary embedding."""
+    """exp(i * position * frequency), (S, 1, D / 2), complex: multiplying pairs by it is the rotary embedding.
+
+    Angles are computed in float64: in fp32 those of far positions would be off by more than fp32 rounds.
+    """
     import torch
 
-    real = dtype or torch.float32
-    exponents = torch.arange(0, shape.head_dim, 2, device=device, dtype=real) / shape.head_dim
-    angles = torch.outer(torch.arange(seq_len, device=device, dtype=real), ROPE_BASE**-exponents)
-    return torch.polar(torch.ones_like(angles), angles).unsqueeze(1)
+    exponents = torch.arange(0, shape.head_dim, 2, dtype=torch.float64) / shape.head_dim
+    angles = torch.outer(torch.arange(seq_len, dtype=torch.float64), ROPE_BASE**-exponents)
+    turned = torch.polar(torch.ones_like(angles), angles).unsqueeze(1)
+    return turned.to(device, torch.complex128 if dtype == torch.float64 else torch.complex64)
 
 
 def heads(qkv: Tensor, shape: LayerShape, rotation: Tensor, norms: tuple[Tensor, Tensor] | None) -> tuple[Tensor, ...]:

@@ -83,4 +83,4 @@ def _embedded(module: str) -> str:
     source = source_of(module)
     if QUOTES in source or source.endswith("'"):
         raise ValueError(f"{module} holds {QUOTES}, which ends its text in a standalone script; write it otherwise")
-    return f'\n# {"-" * 20} {module} {"-" * 20}\nSOURCES["{PACKAGE}.{module}"] = r{QUOTES}{source}{QUOTES}\n'
+    return f'\n# {"-" * 20} {module} {"-" * 20}\nSOURCES["{PACKAGE}.{module}"] = r{QUOTES}\n{source}{QUOTES}[1:]\n'

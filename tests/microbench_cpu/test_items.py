@@ -106,6 +106,23 @@ def test_steps(bench, shape):
     assert [entry["phase"] for entry in entries] == ["decode", "decode", "prefill", "prefill", "training"]
 
 
+def test_limits_leave_room_for_the_rounding_of_bf16():
+    """At heads and lengths as on a GPU, errors stay below half of what is allowed."""
+    device = find_device("cpu")
+    bench = Bench(device, Timer(device, QUICK), "bf16")
+    shape = LayerShape("test/wide", 512, 8, 2, 128, 1536, qk_norm=True)
+    entries = measured(
+        bench,
+        *attention.items(bench, shape, (512,)),
+        *attention_decode.items(bench, shape, (2,), (2048,)),
+        *vector.items(bench, shape, (1, 64), (64,)),
+        *prefill.items(bench, shape, ((1, 64),)),
+    )
+    for entry in entries:
+        limits = {"vector": vector.LIMITS, "step": layer.LIMITS}.get(entry["kind"], kernels.ATTENTION_LIMITS)
+        assert entry["error"] < limits["bf16"] / 2, entry
+
+
 def test_launches_and_plain_calls(bench):
     measured(bench, *launch.items(bench), *reference.items(bench, 65536, (8, 32, 16)))
 
