@@ -5,16 +5,13 @@ Routing is taken as uniform unless a function says otherwise; real routing is un
 
 from __future__ import annotations
 
-import math
-
 from core.checks import not_negative, positive, share, whole
 from core.collectives import bytes_per_rank
 from core.hardware import Accelerator
 from core.roofline import crossover_batch, time_floor_s
+from core.rounding import rounded_down, rounded_up
 from core.serving_metrics import expert_exchange_s
 from core.serving_weights import experts_hit_share
-
-_ROUNDING = 1e-9  # a count that is whole on paper must not be rounded for the last bit of a quotient
 
 
 def active_share(shared_params: float, experts: float, top_k: float, expert_params: float) -> float:
@@ -52,7 +49,7 @@ def expert_slots(capacity_factor: float, tokens: float, top_k: float, experts: f
     Source: Fedus et al. 2021, arXiv:2101.03961, equation 3, with the k copies of a token counted.
     """
     even = tokens_per_expert(tokens, top_k, experts)
-    return float(math.ceil(positive("capacity_factor", capacity_factor) * even - _ROUNDING))
+    return float(rounded_up(float(positive("capacity_factor", capacity_factor)) * even))
 
 
 def hottest_over_mean(hottest_tokens: float, mean_tokens: float) -> float:
@@ -117,7 +114,7 @@ def tokens_within_exchange(
 ) -> float:
     """Whole tokens of one GPU whose exchanges fit into a time: :func:`exchange_step_s` solved for them. [tokens]"""
     one = exchange_step_s(1.0, top_k, hidden_size, layers, dispatch_bytes, combine_bytes, link_bytes_per_s)
-    return float(math.floor(budget_s / one + _ROUNDING))
+    return float(rounded_down(budget_s / one))
 
 
 def requests_per_gpu(
@@ -137,7 +134,7 @@ def requests_per_gpu(
         kv_bytes_per_request: [bytes]
     """
     left = usable_bytes - shared_bytes - routed_bytes / float(whole("expert_parallel", expert_parallel))
-    return float(max(math.floor(left / float(positive("kv_bytes_per_request", kv_bytes_per_request)) + _ROUNDING), 0))
+    return float(max(rounded_down(left / float(positive("kv_bytes_per_request", kv_bytes_per_request))), 0))
 
 
 def decode_read_bytes(shared_bytes: float, expert_bytes: float, experts: float, top_k: float, tokens: float) -> float:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from core.collectives import bytes_per_rank, zero_traffic
 from core.hardware import Accelerator
 from core.kv_layers import heads_per_gpu
 from core.parallelism import in_flight_micro_batches, pipeline_bubble
+from core.rounding import rounded_up
 from core.scaling import training_time_s
 from core.zero import zero_memory
 
 ELEMENT_BYTES = 2  # activations, keys and values in 16 bits
-_SLACK = 1e-9  # a quotient that is whole but for rounding is not rounded up
 
 
 def bubble_share(stages: float, micro_batches: float) -> float:
@@ -38,7 +36,7 @@ def min_micro_batches(stages: float, largest_share: float) -> float:
 
     Source: :func:`bubble_share` solved for m: (p - 1) (1 - x) / x.
     """
-    return float(max(1, math.ceil((stages - 1) * (1 - largest_share) / largest_share - _SLACK)))
+    return float(max(1, rounded_up((stages - 1) * (1 - largest_share) / largest_share)))
 
 
 def replicas(num_gpus: float, tensor_parallel: float, pipeline_parallel: float, context_parallel: float = 1) -> float:
@@ -49,9 +47,10 @@ def replicas(num_gpus: float, tensor_parallel: float, pipeline_parallel: float, 
     Raises:
         ValueError: a copy's GPUs do not divide the cluster.
     """
-    count, rest = divmod(num_gpus, tensor_parallel * pipeline_parallel * context_parallel)
+    copy = tensor_parallel * pipeline_parallel * context_parallel
+    count, rest = divmod(num_gpus, copy)
     if rest or count < 1:
-        raise ValueError(f"{num_gpus=} is no multiple of a copy's {tensor_parallel * pipeline_parallel:g} GPUs")
+        raise ValueError(f"{num_gpus=} is no multiple of a copy's {copy:g} GPUs")
     return float(count)
 
 

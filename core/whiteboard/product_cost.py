@@ -5,15 +5,13 @@ Prices are in any one currency, a second or a token each; a cost "per token" tim
 
 from __future__ import annotations
 
-import math
-
 from core.checks import not_negative, positive, share, whole
 from core.hardware import Accelerator
+from core.rounding import rounded_down, rounded_up
 from core.scaling import training_time_s
 from core.serving_metrics import cost_per_million_tokens
 from core.whiteboard.serving import decode_step_floor_s
 
-_ROUNDING = 1e-9  # a count that is whole on paper must not be rounded for the last bit of a quotient
 _SECONDS_PER_HOUR = 3600.0
 
 
@@ -101,7 +99,7 @@ def replicas(peak_per_s: float, capacity_per_s: float, utilization: float) -> fl
         utilization: share up to which it shall be. [-]
     """
     usable = positive("capacity_per_s", capacity_per_s) * positive("utilization", share("utilization", utilization))
-    return float(math.ceil(float(positive("peak_per_s", peak_per_s) / usable) - _ROUNDING))
+    return float(rounded_up(float(positive("peak_per_s", peak_per_s) / usable)))
 
 
 def downtime_s(availability: float, fallback_availability: float, period_s: float) -> float:
@@ -187,7 +185,7 @@ def batch_within(
     each = kv_bytes_per_request / bandwidth_bytes_per_s + prefill_s / float(positive("output_tokens", output_tokens))
     in_time = (target_s - weight_bytes / bandwidth_bytes_per_s) / each
     in_memory = (usable_bytes - weight_bytes) / float(positive("kv_bytes_per_request", kv_bytes_per_request))
-    return float(max(math.floor(min(in_time, in_memory) + _ROUNDING), 0))
+    return float(max(rounded_down(min(in_time, in_memory)), 0))
 
 
 def replicas_at_batch(

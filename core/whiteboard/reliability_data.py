@@ -10,9 +10,9 @@ import math
 from core import reliability
 from core.checks import not_negative, positive, share, whole
 from core.roofline import time_floor_s
+from core.rounding import rounded_up
 from core.zero import zero_memory
 
-_ROUNDING = 1e-9  # a count that is whole on paper must not be rounded up for the last bit of a quotient
 _NINETY_NINE = 2.326  # standard deviations below which 99% of a normal distribution lie
 
 
@@ -118,7 +118,7 @@ def spare_nodes(mtbf_s: float, hardware_share: float, repair_s: float) -> float:
         repair_s: how long a node is away. [s]
     """
     away = interruptions(repair_s, mtbf_s) * float(share("hardware_share", hardware_share))
-    return float(math.ceil(away + _NINETY_NINE * math.sqrt(away) - _ROUNDING))
+    return float(rounded_up(away + _NINETY_NINE * math.sqrt(away)))
 
 
 def loader_workers(samples_per_s: float, seconds_per_sample: float) -> float:
@@ -127,4 +127,4 @@ def loader_workers(samples_per_s: float, seconds_per_sample: float) -> float:
     Source: Little's law, Harchol-Balter 2013, chapter 6: rate x time in service.
     """
     busy = positive("samples_per_s", samples_per_s) * positive("seconds_per_sample", seconds_per_sample)
-    return float(math.ceil(float(busy) - _ROUNDING))
+    return float(rounded_up(float(busy)))

@@ -7,11 +7,10 @@ import math
 from core.checks import not_negative, positive, whole
 from core.hardware import Accelerator
 from core.roofline import time_floor_s
+from core.rounding import rounded_down, rounded_up
 from core.serving_metrics import decode_tokens_per_s as tokens_per_s_floor
 from core.serving_metrics import request_latency_s
 from core.speculation import expected_speculative_tokens, speculative_speedup
-
-_ROUNDING = 1e-9  # a count that is whole on paper must not be rounded up for the last bit of a quotient
 
 
 def decode_step_floor_s(
@@ -48,8 +47,8 @@ def decode_intensity(num_params: float, weight_bytes: float, kv_bytes_per_reques
 
 def requests_that_fit(usable_bytes: float, weight_bytes: float, kv_bytes_per_request: float) -> float:
     """Whole requests whose cache fits beside the weights. [requests]"""
-    left = not_negative("usable_bytes", usable_bytes) - weight_bytes
-    return float(max(math.floor(left / positive("kv_bytes_per_request", kv_bytes_per_request) + _ROUNDING), 0))
+    left = float(not_negative("usable_bytes", usable_bytes)) - weight_bytes
+    return float(max(rounded_down(left / float(positive("kv_bytes_per_request", kv_bytes_per_request))), 0))
 
 
 def requests_within_step(
@@ -246,7 +245,7 @@ def prefill_workers(requests_arriving_per_s: float, prefill_s: float, utilizatio
     Work arriving a second over what a worker may take, rounded up.
     """
     work = positive("requests_arriving_per_s", requests_arriving_per_s) * positive("prefill_s", prefill_s)
-    return float(math.ceil(float(work / positive("utilization", utilization)) - _ROUNDING))
+    return float(rounded_up(float(work / positive("utilization", utilization))))
 
 
 def slow_request_share(calls: float, slow_share: float) -> float:
@@ -265,4 +264,4 @@ def adapters_in_pool(
     Source: Hu et al. 2021, arXiv:2106.09685, section 4.1.
     """
     adapter = 2 * whole("rank", rank) * hidden_size * matrices * element_bytes
-    return float(math.floor(float(pool_bytes / adapter) + _ROUNDING))
+    return float(rounded_down(float(pool_bytes / adapter)))

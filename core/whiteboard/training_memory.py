@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 from core.activations import activation_bytes_per_layer, logits_bytes
 from core.collectives import zero_traffic
 from core.precision import quantized_bytes
+from core.rounding import rounded_up
 from core.zero import zero_memory, zero_peak
 
-_SLACK = 1e-9  # a quotient that is whole but for rounding is not rounded up
 NF4_BITS = 4
 QUANTIZED_SCALE_BITS = 8
 FP32_BITS = 32
@@ -36,7 +34,7 @@ def min_data_parallel(num_params: float, budget_bytes: float) -> float:
 
     Source: identity from 16 bytes a parameter, Rajbhandari et al. 2020, arXiv:1910.02054, section 5.3.
     """
-    return float(math.ceil(zero_states_bytes(num_params, 1, 3) / budget_bytes - _SLACK))
+    return float(rounded_up(zero_states_bytes(num_params, 1, 3) / budget_bytes))
 
 
 def fp32_gradient_states_bytes(num_params: float, data_parallel: float) -> float:
@@ -167,7 +165,7 @@ def qlora_base_bytes(num_params: float, block_size: float, scale_block_size: flo
     """A frozen base in NF4 with double quantization. [bytes]
 
     4 bits a weight, an 8-bit scale a block of weights, an FP32 scale a block of scales.
-        As if every weight were quantized; embeddings, head and norms stay in 16 bits in practice.
+    As if every weight were quantized; embeddings, head and norms stay in 16 bits in practice.
     Source: Dettmers et al. 2023, arXiv:2305.14314, section 3.
     """
     scale_bits = QUANTIZED_SCALE_BITS + FP32_BITS / scale_block_size
