@@ -89,7 +89,8 @@ def sweep(
         return whole_column.reshape(shape)
 
     gpus = flat["data_parallel"] * flat["tensor_parallel"] * flat["pipeline_parallel"] * flat["context_parallel"]
-    tokens = flat["data_parallel"] * flat["num_micro_batches"] * flat["micro_batch_size"] * flat["seq_len"]
+    # In floats: the largest of each are more than 64 bits hold.
+    tokens = 1.0 * flat["data_parallel"] * flat["num_micro_batches"] * flat["micro_batch_size"] * flat["seq_len"]
     empty = not can.any()
     time = (
         None

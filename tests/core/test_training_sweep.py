@@ -35,6 +35,13 @@ def test_rows_are_single_reports():
     assert found.num_gpus.tolist() == [[32, 128], [128, 512]]
 
 
+def test_the_largest_step_that_can_be_typed_is_counted_and_has_a_rate():
+    largest = {"num_micro_batches": 65_536, "micro_batch_size": 4096, "seq_len": 16_777_216}
+    found = sweep(LLAMA, data_parallel=[1, 65_536], **largest)
+    assert found.step_tokens.tolist() == [65_536 * 4096 * 16_777_216.0, 65_536 * 65_536 * 4096 * 16_777_216.0]
+    assert (found.mfu > 0).all()
+
+
 def test_layouts_that_break_a_rule_are_left_out():
     found = sweep(LLAMA, tensor_parallel=[1, 3, 8])
     assert found.can_run.tolist() == [True, False, True]
