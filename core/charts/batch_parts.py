@@ -11,7 +11,8 @@ import numpy as np
 from core.checks import Floats
 from core.display import show_percent
 
-_REQUEST_TICKS = [1, 16, 256, 4096, 65_536, 1_048_576]  # few enough for a phone
+MOST_TICKS = 4  # side by side on a phone, with a time under each
+_REQUEST_TICKS = [1, 16, 256, 4096, 65_536, 1_048_576]
 
 
 def columns(values: Mapping[str, Any], rows: int) -> dict[str, list[object]]:
@@ -39,6 +40,7 @@ def requests_axis(batch: Sequence[int], below: Sequence[str] = ()) -> dict[str, 
     """
     ends = [math.log10(batch[0]) - 0.06, math.log10(batch[-1]) + 0.06]
     ticks = [tick for tick in _REQUEST_TICKS if tick in batch]
+    ticks = ticks[:: 1 + (len(ticks) > MOST_TICKS)]
     names = [requests(tick) if tick == batch[0] else f"{tick:,}" for tick in ticks]
     words = [f"<br>{below[list(batch).index(tick)]}" if below else "" for tick in ticks]
     return {

@@ -3,6 +3,7 @@
 import numpy as np
 
 from core.charts.batch_parts import (
+    MOST_TICKS,
     columns,
     count_against,
     joined,
@@ -25,6 +26,13 @@ def test_axes_end_a_little_beyond_their_values():
     axis = requests_axis((1, 16, 100), ("a", "b", "c"))
     assert (axis["tickvals"], axis["ticktext"]) == ([1, 16], ["1 request<br>a", "16<br>b"])
     assert axis["range"][0] < 0 < 2 < axis["range"][1]
+
+
+def test_a_phone_has_room_for_the_labels_of_the_longest_batch():
+    batch = tuple(sorted({2**k for k in range(20)} | {1_000_000}))
+    axis = requests_axis(batch, tuple("75.3 ms a token" for _ in batch))
+    assert len(axis["tickvals"]) <= MOST_TICKS
+    assert (axis["tickvals"][0], axis["tickvals"][-1]) == (1, 65_536)
 
 
 def test_words():

@@ -127,3 +127,16 @@ def test_axe_finds_nothing(app: OpenPage):
     drawn(page, "throughput")
     drawn(page, "cache")
     assert violations(page) == []
+
+
+@pytest.mark.parametrize("path", ["/batch", "/bottleneck"])
+def test_the_longest_position_of_a_slider_has_room_on_a_phone(app: OpenPage, path: str):
+    page = app(f"{path}?batch=1000000&ctx=131072", **PHONE)
+    page.get_by_role("button", name="Skip all from now on").click()
+    wait_idle(page)
+    live = page.locator(".live").first
+    expect(live).to_have_attribute("aria-busy", "false")
+    expect(live.locator(".live-position")).to_have_text("1,000,000 requests")
+    assert not scrolls_sideways(page)
+    reach = "e => [e.scrollWidth - e.clientWidth, e.getBoundingClientRect().right - window.innerWidth]"
+    assert max(live.locator(".live-control").evaluate(reach)) <= 0
