@@ -8,6 +8,7 @@ from core.attention import Headline, headline_of, over_seq_len
 from core.attention_cost import Chip
 from core.attention_questions import TOKENS, RecomputeQuestion, ScoreQuestion
 from core.attention_shapes import layer_shapes
+from core.constraints import length_note
 from core.display import digits, show_bytes, show_count, show_rate, show_seconds
 from core.model_spec import ModelSpec
 from core.scenario import ServingScenario, TrainingScenario
@@ -101,12 +102,8 @@ def notes(scenario: TrainingScenario) -> Iterator[str]:
         )
     if any(shape.window for shape in shapes):
         yield "The unfused chain computes what a window hides all the same; a tiled kernel skips those tiles."
-    if scenario.seq_len > model.max_position_embeddings:
-        yield (
-            f"{scenario.seq_len:,} tokens are {scenario.seq_len - model.max_position_embeddings:,} more than the"
-            f" {model.max_position_embeddings:,} that {model.name} was made for: arithmetic only. Shorten the sequence,"
-            " or extend the model's positions first."
-        )
+    if beyond := length_note(model, scenario.seq_len):
+        yield beyond
     if scenario.context_parallel > 1:
         yield (
             f"Context parallel {scenario.context_parallel} shares the queries, and with them nearly all of this, among"

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from core.batch import deployment_of
 from core.bottleneck_counts import COUNT_WORDS, COUNTS, Utilization
 from core.bottleneck_questions import CeilingQuestion, IntensityQuestion
 from core.bottleneck_verdict import Pressure, Verdict
+from core.capacity import memory_problem
 from core.display import digits, show_bytes, show_count, show_percent, show_rate, show_seconds
 from core.scenario import Scenario
+from core.serving_fit import fit_problems
 from core.under_roof import Placed, Roof, Spot, half_roof
 
 BOUND_WORDS = {
@@ -130,6 +133,14 @@ def pressure_rows(verdict: Verdict, unit: str) -> list[tuple[str, float | None, 
     ]
 
 
+def problem_sentences(scenario: Scenario, of: str, unit: str) -> list[str]:
+    """Why training or serving cannot run as it stands, by how much, and a cure; bytes in a family of units."""
+    if of == "serving":
+        return [problem.sentence for problem in fit_problems(deployment_of(scenario.serving), unit)]
+    problem = memory_problem(scenario.training, unit)
+    return [problem.sentence] if problem else []
+
+
 def layout_in_words(scenario: Scenario, phase: str) -> str:
     """The scenario in a few words, to recognise a pinned one."""
     serving, run = scenario.serving, scenario.training
@@ -141,13 +152,13 @@ def layout_in_words(scenario: Scenario, phase: str) -> str:
     return f"{of}, {serving.context_len:,} tokens" + (f", batch {serving.batch:,}" if phase == "decode" else "")
 
 
-def operator_table(placed: Placed, index: int) -> list[dict[str, str]]:
+def operator_table(placed: Placed, index: int, unit: str) -> list[dict[str, str]]:
     """Every operator of a pass at one position, those that take longest first."""
     return [
         {
             "operator": spot.label,
             "FLOP": show_count(spot.flops) if spot.flops else "0, a copy",
-            "bytes": show_bytes(spot.num_bytes),
+            "bytes": show_bytes(spot.num_bytes, unit),
             "FLOP/byte": digits(spot.intensity),
             "bound by": BOUND_WORDS[spot.bound].removesuffix("-bound"),
             "of the floor": show_percent(spot.share),

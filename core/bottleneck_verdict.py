@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from core import inference, training
+from core.constraints import length_note
 from core.hardware import Link
 from core.memory import training_memory
 from core.scenario import Scenario, ServingScenario, TrainingScenario
@@ -40,7 +41,7 @@ class Verdict:
     pressures: tuple[Pressure, ...]  # in the order of LIMITS
     step_s: float  # estimate of an optimizer or a decode step, if it fitted; NaN where there is none
     tokens_per_s: float  # estimate; NaN where there is none
-    problems: tuple[str, ...]  # why it cannot run, by how much, and a cure
+    runs: bool  # whether neither memory nor a limit of the model forbids it
     notes: tuple[str, ...]  # what the numbers assume
 
     @property
@@ -79,8 +80,8 @@ def training_verdict(run: TrainingScenario, scale_up: Link, scale_out: Link) -> 
             (Pressure("capacity", need / hbm, need, hbm), *unknown),
             np.nan,
             np.nan,
-            (),
-            (f"{error}.",),
+            not over,
+            (f"{error}.", *([beyond] if (beyond := length_note(run.model, run.seq_len)) else [])),
         )
     times = {limit: float(seconds) for limit, seconds in report.time.by_limit().items()}
     longest = max(times.values())
@@ -91,7 +92,7 @@ def training_verdict(run: TrainingScenario, scale_up: Link, scale_out: Link) -> 
         (capacity, *(Pressure(limit, report.pressure[limit], times[limit], longest) for limit in LIMITS[1:])),
         report.step_s,
         report.tokens_per_s,
-        tuple(problem.sentence for problem in report.problems),
+        not report.problems,
         report.notes,
     )
 
@@ -117,6 +118,6 @@ def serving_verdict(scenario: ServingScenario, scale_up: Link, scale_out: Link) 
         ),
         float(report.estimate.sequential_s),
         scenario.batch / float(report.estimate.sequential_s),
-        tuple(problem.sentence for problem in report.problems),
+        not report.problems,
         report.notes,
     )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from core.constraints import Problem, feasible, label, shown, tensor_parallel_choices
 from core.display import show_bytes
 from core.memory import training_memory
 from core.model_spec import ModelSpec
+from core.scenario import TrainingScenario
 
 Values = Mapping[str, Any]
 
@@ -19,7 +21,9 @@ def peak_bytes(model: ModelSpec, layout: Values) -> float:
     return float(training_memory(model, **layout).peak_bytes.max())
 
 
-def capacity_problem(model: ModelSpec, layout: Values, *, hbm_bytes: float, accelerator: str) -> Problem | None:
+def capacity_problem(
+    model: ModelSpec, layout: Values, *, hbm_bytes: float, accelerator: str, unit: str = "GB"
+) -> Problem | None:
     """Why one layout's peak does not fit, with a cure that was tried; None where it fits.
 
     Args:
@@ -27,12 +31,21 @@ def capacity_problem(model: ModelSpec, layout: Values, *, hbm_bytes: float, acce
         layout: fields of a training scenario, scalars.
         hbm_bytes: memory of one GPU. [bytes]
         accelerator: its name, for the sentence.
+        unit: "GB" or "GiB", the family that bytes are said in.
     """
     need = peak_bytes(model, layout)
     if need <= hbm_bytes:
         return None
-    over = f"the fullest pipeline stage needs {show_bytes(need)}, {show_bytes(need - hbm_bytes)} more than the GPU has"
-    return Problem("gpu", accelerator, over, _cure(model, layout, hbm_bytes))
+    more = show_bytes(need - hbm_bytes, unit)
+    over = f"the fullest pipeline stage needs {show_bytes(need, unit)}, {more} more than the GPU has"
+    return Problem("gpu", accelerator, over, _cure(model, layout, hbm_bytes, unit))
+
+
+@lru_cache(maxsize=128)
+def memory_problem(run: TrainingScenario, unit: str = "GB") -> Problem | None:
+    """Why a run would not fit its GPUs, and what would cure it; None where it fits."""
+    gpu = run.accelerator
+    return capacity_problem(run.model, run.layout, hbm_bytes=float(gpu.hbm_bytes), accelerator=gpu.name, unit=unit)
 
 
 def first_cure(model: ModelSpec, layout: Values, *, hbm_bytes: float) -> dict[str, Any] | None:
@@ -66,19 +79,20 @@ def _find(model: ModelSpec, layout: Values, hbm_bytes: float) -> _Found:
     return _Found(together if fits else None, single=False, tried=together)
 
 
-def _cure(model: ModelSpec, layout: Values, hbm_bytes: float) -> str:
+def _cure(model: ModelSpec, layout: Values, hbm_bytes: float, unit: str) -> str:
     """The way out in words."""
     found = _find(model, layout, hbm_bytes)
     change = found.change or found.tried
     if not change:
         return "It takes more GPUs a replica, or larger ones."
-    need = show_bytes(peak_bytes(model, {**layout, **change}))
+    need = show_bytes(peak_bytes(model, {**layout, **change}), unit)
     if found.change and found.single:
         verb = "brings" if len(change) == 1 else "bring"
         return f"Cure: {_words(change)} {verb} it to {need}{found.price}."
     if found.change:
         return f"No single change is enough; {_words(change)} bring it to {need}."
-    return f"Even {_words(change)} together leave {need}: it takes more GPUs a replica, or larger ones."
+    leave = "leaves" if len(change) == 1 else "together leave"
+    return f"Even {_words(change)} {leave} {need}: it takes more GPUs a replica, or larger ones."
 
 
 def _changes(model: ModelSpec, layout: Values) -> Iterator[tuple[dict[str, Any], str]]:

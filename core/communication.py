@@ -10,9 +10,8 @@ from typing import Literal
 import numpy as np
 
 from core.axis_traffic import AXES, Axis, model_flows
-from core.capacity import capacity_problem
 from core.checks import Floats
-from core.constraints import Problem, feasible
+from core.constraints import feasible
 from core.data_traffic import data_flows
 from core.efficiency import Efficiency
 from core.flow_time import seconds, timed
@@ -129,17 +128,6 @@ def has_peak(scenario: Scenario) -> bool:
 def links(scenario: Scenario) -> Links:
     """The scenario's links and the GPUs of a node."""
     return links_of(scenario.accelerator, scale_up=scenario.scale_up, scale_out=scenario.scale_out)
-
-
-def memory_problem(scenario: Scenario) -> Problem | None:
-    """Why the run would not fit its GPUs, and what would cure it; None where it fits."""
-    return _memory_problem(scenario.training)
-
-
-@lru_cache(maxsize=128)
-def _memory_problem(run: TrainingScenario) -> Problem | None:
-    gpu = run.accelerator
-    return capacity_problem(run.model, run.layout, hbm_bytes=float(gpu.hbm_bytes), accelerator=gpu.name)
 
 
 def over_gpus(scenario: Scenario) -> AxisSweep:

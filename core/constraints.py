@@ -100,6 +100,17 @@ def shown(value: object) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
+def length_note(model: ModelSpec, seq_len: int) -> str:
+    """What a sequence beyond the model's positions means, in words; empty within them. No rule: training extends it."""
+    most = model.max_position_embeddings
+    if seq_len <= most:
+        return ""
+    return (
+        f"{seq_len:,} tokens are {seq_len - most:,} more than the {most:,} that {model.name} was made for: arithmetic"
+        " only. Shorten the sequence, or extend the model's positions first."
+    )
+
+
 def head_counts(model: ModelSpec) -> tuple[int, ...]:
     """The distinct numbers of heads among all mixers, keys and values of linear attention included. [heads]"""
     names = ("num_heads", "num_key_heads", "num_value_heads")

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.capacity import capacity_problem
+from core.capacity import memory_problem
 from core.checks import Floats
 from core.collective_table import MeasuredCollective
-from core.constraints import Problem
+from core.constraints import Problem, length_note
 from core.efficiency import Efficiency
 from core.flops import train_flops_per_token, utilization
 from core.flow_time import Interconnect
@@ -110,7 +110,7 @@ def estimate(
     times = {limit: float(seconds) for limit, seconds in time.by_limit().items()}
     longest = max(times, key=lambda limit: times[limit])
     capacity = float(memory.peak_bytes.max()) / gpu.hbm_bytes
-    problem = capacity_problem(run.model, run.layout, hbm_bytes=float(gpu.hbm_bytes), accelerator=gpu.name)
+    problem = memory_problem(run)
     return TrainingReport(
         scenario=run,
         links=links,
@@ -158,7 +158,8 @@ def _again(run: TrainingScenario, causal: bool) -> Floats:
 
 
 def _notes(run: TrainingScenario, links: Links) -> tuple[str, ...]:
-    notes = list(links.assumed)
+    beyond = length_note(run.model, run.seq_len)
+    notes = [*links.assumed, *([beyond] if beyond else [])]
     if run.virtual_stages > 1 and run.num_micro_batches % run.pipeline_parallel:
         notes.append(
             f"An interleaved pipeline runs micro-batches in rounds of {run.pipeline_parallel}; "

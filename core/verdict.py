@@ -110,7 +110,7 @@ def _tried(scenario: Scenario, part: Part, now: Verdict, change: Change) -> Fix 
     if part == "training" and peak_bytes(run.model, run.layout) > run.accelerator.hbm_bytes:
         return None
     then = _verdict(other, part)
-    if then.limit == "capacity" or (then.problems and not now.problems):
+    if then.limit == "capacity" or (now.runs and not then.runs):
         return None
     return Fix(
         change.name,

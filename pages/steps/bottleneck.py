@@ -72,7 +72,8 @@ def follow_sliders(places: dict[str, Any]) -> None:
         bars, words = places[verdict.of]
         rows = bottleneck_text.pressure_rows(verdict, unit)
         limit_bars(bars, bottleneck_text.verdict_sentence(verdict), [LimitBar(*row) for row in rows])
-        words.caption(plain(" ".join([*verdict.problems, *verdict.notes])))
+        problems = bottleneck_text.problem_sentences(scenario, verdict.of, unit)
+        words.caption(plain(" ".join([*problems, *verdict.notes])))
     show_workings(places["verdict_working"], lambda: bottleneck_working.verdict_workings(pair), unit)
     roofline(places, scenario, unit)
     if "counts" in places:
@@ -103,7 +104,7 @@ def roofline(places: dict[str, Any], scenario: Scenario, unit: str) -> None:
             index=index,
             on_commit=lambda at: state.change(**{field: placed.positions[at]}),
         )
-    data_table(places["operators"], bottleneck_text.operator_table(placed, index))
+    data_table(places["operators"], bottleneck_text.operator_table(placed, index, unit))
     stored = bytes_per_element(scenario.serving.weight_dtype)
     show_workings(
         places["roofline_working"],

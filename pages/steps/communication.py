@@ -5,11 +5,13 @@ from typing import Any
 import streamlit as st
 
 from core import communication, communication_questions, communication_text
+from core.capacity import memory_problem
 from core.charts import communication as charts
 from core.charts.pipeline import KIND_WORDS
 from core.charts.rank_places import rank_places
 from core.charts.who_talks import who_talks
 from core.communication_working import axis_workings, pipeline_workings, ring_workings
+from core.constraints import length_note
 from core.pipeline_drawing import own_drawing
 from core.rank_places import rank_picture
 from pages._ui import baseline, predict, settings, state
@@ -74,10 +76,11 @@ def follow_sliders(places: dict[str, Any]) -> None:
             on_commit=lambda index: state.change(data_parallel=by_axis.data_parallel[index]),
         )
     with places["problem"]:
-        if problem := communication.memory_problem(scenario):
+        if problem := memory_problem(run, unit):
             refusal(f"It would not run. {problem.sentence}")
-        if uneven := communication_text.uneven_note(scenario):
-            st.caption(uneven)
+        for note in (length_note(run.model, run.seq_len), communication_text.uneven_note(scenario)):
+            if note:
+                st.caption(inline(note))
     data_table(places["table"], communication_text.axis_table(by_axis, scenario, unit, pinned))
     show_workings(places["axes_working"], lambda: [*ring_workings(scenario), *axis_workings(scenario)], unit)
     with places["ranks"]:

@@ -5,15 +5,18 @@ from typing import Any
 import streamlit as st
 
 from core import partition, partition_questions, partition_text
+from core.capacity import memory_problem
 from core.charts import partition as charts
+from core.constraints import length_note
 from core.memory_working import activation_workings, peak_workings
 from core.partition_working import state_workings
 from pages._ui import baseline, predict, settings, state
 from pages._ui.content import section
-from pages._ui.controls import field_row
+from pages._ui.controls import field_row, refusal
 from pages._ui.live_chart import live_chart
 from pages._ui.scenario_bar import scenario_bar, show_gpu_count
 from pages._ui.step_page import csv_download, data_table, fix_table, mistakes, say_it, step_head
+from pages._ui.words import plain
 from pages._ui.working_view import show_workings, working_box
 
 MAIN = ("zero_stage", "recipe", "tensor_parallel", "pipeline_parallel")
@@ -59,6 +62,11 @@ def follow_sliders(places: dict[str, Any]) -> None:
             index=by_stage.data_parallel.index(scenario.data_parallel),
             on_commit=lambda index: state.change(data_parallel=by_stage.data_parallel[index]),
         )
+    with places["problem"].container():
+        if problem := memory_problem(scenario, unit):
+            refusal(problem.sentence)
+        if note := length_note(scenario.model, scenario.seq_len):
+            st.caption(plain(note))
     show_workings(places["states_working"], lambda: state_workings(scenario), unit)
     if "activations" in places:
         by_length = partition.over_seq_len(scenario)
@@ -91,12 +99,12 @@ def states() -> dict[str, Any]:
     st.header("Memory per GPU by ZeRO stage", anchor="states")
     field_row(MAIN, topic="partition")
     field_row(MORE, topic="partition", folded="More of the layout")
-    place = st.container()
+    place, problem = st.container(), st.empty()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.toggle("Zoom to what fits", key="partition.zoom", persist_state="session")
         baseline.pin_buttons("partition", now)
         csv_download("CSV", by_stage_table, key="partition.csv")
-    return {"memory": place, "states_working": working_box("partition.states_working")}
+    return {"memory": place, "problem": problem, "states_working": working_box("partition.states_working")}
 
 
 def activations() -> dict[str, Any]:

@@ -20,6 +20,7 @@ from core.bottleneck_text import (
     limit_numbers,
     operator_table,
     pressure_rows,
+    problem_sentences,
     said_numbers,
     utilization_table,
     verdict_sentence,
@@ -142,11 +143,30 @@ def test_each_limit_has_its_number_and_its_distance(scenario, unit):
         assert unit in rows[0][2]
 
 
+@pytest.mark.parametrize("unit", ["GB", "GiB"])
+@pytest.mark.parametrize("gpu", ["h100-sxm", "apple-m3-ultra"])
+def test_what_cannot_run_says_by_how_much_and_a_cure_in_the_readers_unit(unit, gpu):
+    crowded = build(
+        START.model,
+        load_accelerators()[gpu],
+        START.scale_up,
+        START.scale_out,
+        field_values(START) | {"data_parallel": 1, "zero_stage": 0, "batch": 100_000},
+    )
+    other = {"GB": "GiB", "GiB": "GB"}[unit]
+    for of in ("training", "serving"):
+        [sentence] = problem_sentences(crowded, of, unit)
+        assert re.search(rf"[\d,.]+ {unit} more than", sentence)
+        assert f" {other}" not in sentence
+        assert re.search(r"Cure:|No single change|Even |Choose |It takes", sentence)
+        assert problem_sentences(START, of, unit) == []
+
+
 @EVERY
 @pytest.mark.parametrize("phase", PHASES)
 def test_every_operator_has_a_row(scenario, phase):
     placed = place(scenario, phase)
-    rows = operator_table(placed, index_of(placed, scenario))
+    rows = operator_table(placed, index_of(placed, scenario), "GiB")
     assert len(rows) == len(placed.labels)
     assert {row["operator"] for row in rows} == set(placed.labels)
     assert all("nan" not in value for row in rows for value in row.values())

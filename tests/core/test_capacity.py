@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.capacity import capacity_problem, peak_bytes
+from core.capacity import capacity_problem, memory_problem, peak_bytes
 from core.hardware import load_accelerators
 from core.model_spec import load_models
 from core.presets import load_presets
@@ -50,6 +50,19 @@ def test_the_named_cure_fits(values, change):
     assert peak_bytes(LLAMA, run.layout | change) <= GPU.hbm_bytes
     for value in change.values():
         assert str(value) in found.way_out
+
+
+def test_one_change_that_helps_but_is_not_enough_is_said_in_one_voice():
+    # Kimi K2 on eight cards of 24 GB: a third stage of sharding is all that can be changed, and leaves too much.
+    run = TrainingScenario(
+        model=load_models()["moonshotai/Kimi-K2-Instruct"],
+        accelerator=load_accelerators()["rtx-4090"],
+        data_parallel=8,
+        zero_stage=0,
+    )
+    found = memory_problem(run, "GiB")
+    assert found.way_out.startswith("Even ZeRO stage 3 leaves 2,390 GiB: it takes more GPUs a replica")
+    assert "19,118 GiB, 19,094 GiB more than the GPU has" in found.rule
 
 
 def test_several_cheap_changes_together():

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from core.axis_traffic import AXES
+from core.capacity import memory_problem
 from core.collectives import zero_traffic
-from core.communication import MOST_GPUS, has_peak, headline_of, links, memory_problem, over_gpus, scaling
+from core.communication import MOST_GPUS, has_peak, headline_of, links, over_gpus, scaling
 from core.hardware import load_accelerators
 from core.links import links_of
 from core.model_spec import load_models
@@ -114,8 +115,8 @@ def test_strong_scaling_bends_and_weak_scaling_hardly():
 
 
 def test_a_run_that_does_not_fit_says_by_how_much_and_what_cures_it():
-    assert memory_problem(START) is None
-    sentence = memory_problem(changed(START, data_parallel=8)).sentence
+    assert memory_problem(START.training) is None
+    sentence = memory_problem(changed(START, data_parallel=8).training).sentence
     assert "more than the GPU has" in sentence
     assert "Cure" in sentence or "GPUs" in sentence
 

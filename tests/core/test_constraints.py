@@ -16,6 +16,7 @@ from core.constraints import (
     feasible,
     kv_head_counts,
     label,
+    length_note,
     problems,
     shown,
     tensor_parallel_choices,
@@ -260,3 +261,9 @@ def test_a_refusal_can_be_said_beside_the_field_that_brought_it_about():
         "Sequence length is 4,097: with it, Context parallel is 2, but it must divide the sequence length 4,097."
         " For Context parallel: choose one of 1, 17, 241."
     )
+
+
+def test_a_sequence_beyond_the_models_positions_is_named_and_within_them_is_not():
+    gpt2 = load_models()["openai-community/gpt2"]
+    assert length_note(gpt2, 1024) == ""
+    assert length_note(gpt2, 1025).startswith(f"1,025 tokens are 1 more than the 1,024 that {gpt2.name} was made for")

@@ -19,7 +19,7 @@ from core.scenario_link import default_scenario, to_address
 from tests.core.test_communication import on
 from tests.pages.conftest import OpenPage
 from tests.pages.test_home import button, sent
-from tests.pages.test_partition import as_read, charts, refusals, scenario
+from tests.pages.test_partition import as_read, charts, in_red, refusals, scenario
 
 PAGE, SETTINGS = "pages/steps/communication.py", "pages/start/settings.py"
 START = default_scenario()
@@ -202,7 +202,7 @@ def test_one_stage_shows_an_example_that_leaves_the_scenario_alone(open_page: Op
 def test_a_run_that_does_not_fit_says_so_and_still_shows_its_numbers(open_page: OpenPage):
     at = open_results(open_page, {"dp": "8"})
     assert not at.exception
-    found = [sentence for sentence in refusals(at) if sentence.startswith("It would not run.")]
+    found = [sentence for sentence in in_red(at) if sentence.startswith("It would not run.")]
     assert len(found) == 1
     assert "more than the GPU has" in found[0]
     assert readout(at, 2)[0] == show_bytes(headline_of(scenario(at)).sent_bytes)

@@ -67,12 +67,21 @@ def after(at: AppTest, key: str):
 
 
 def refusals(at: AppTest) -> list[str]:
-    """Every sentence in red, as it is read."""
+    """Every sentence in red that refuses a value, as it is read."""
+    return [text for text in in_red(at) if text not in standing(at)]
+
+
+def in_red(at: AppTest) -> list[str]:
     return [as_read(node.value) for node in at.markdown if ":material/error:" in node.value]
 
 
 def as_read(markdown: str) -> str:
     return re.sub(r"\\(.)", r"\1", markdown.removeprefix(":red[:material/error: ").removesuffix("]"))
+
+
+def standing(at: AppTest) -> list[str]:
+    """Why the scenario cannot run, in red as well, though no value was refused."""
+    return [text for text in in_red(at) if "fullest pipeline stage" in text]
 
 
 def refusal_beside(at: AppTest, field: str) -> str:
@@ -259,6 +268,15 @@ def test_sequence_parallel_alone_and_offload_without_sharding(open_page: OpenPag
     assert refusals(at) == []
     assert scenario(at).training.sequence_parallel
     assert scenario(at).training.offload == "optimizer"
+
+
+def test_a_run_that_does_not_fit_says_which_limit_by_how_much_and_a_cure(open_page: OpenPage):
+    at = open_results(open_page, {"dp": "8", "zero": "1", "seq": "262144"})
+    [sentence] = standing(at)
+    assert re.search(r"the fullest pipeline stage needs [\d,.]+ GB, [\d,.]+ GB more than the GPU has\.", sentence)
+    assert "Cure" in sentence or "GPUs" in sentence
+    assert any(as_read(note.value).startswith("262,144 tokens are 131,072 more than") for note in at.caption)
+    assert standing(open_results(open_page)) == []
 
 
 def test_a_folded_row_stays_open_when_its_value_is_mended(open_page: OpenPage):
