@@ -23,18 +23,16 @@ def find(name: str) -> Callable[..., float]:
     """The function under a name like ``kv_cache.max_batch``.
 
     Raises:
-        FunctionError: there is none; the nearest ones are named.
+        FunctionError: there is none; those of its topic are named.
     """
     module, _, function = name.partition(".")
     topics = sorted(item.name for item in iter_modules(whiteboard.__path__))
     if module not in topics:
         raise FunctionError(f"{name!r}: no topic {module!r}; there are {', '.join(topics)}")
-    loaded = import_module(f"core.whiteboard.{module}")
-    found = vars(loaded).get(function)
-    if function.startswith("_") or not inspect.isfunction(found) or found.__module__ != loaded.__name__:
-        known = [key for key, value in vars(loaded).items() if inspect.isfunction(value) and key[0] != "_"]
+    known = _functions(f"core.whiteboard.{module}")
+    if function not in known:
         raise FunctionError(f"{name!r}: {module} has {', '.join(known)}")
-    return found
+    return known[function]
 
 
 def call(name: str, arguments: Mapping[str, object]) -> float:
@@ -68,6 +66,16 @@ def check_arguments(name: str, arguments: Mapping[str, object]) -> None:
         signature.bind(**arguments)
     except TypeError as error:
         raise FunctionError(f"{name}: {error}; it takes {', '.join(signature.parameters)}") from None
+
+
+def _functions(module: str) -> dict[str, Callable[..., float]]:
+    """The public functions that a module defines itself: what it imports is another topic's, or no topic's."""
+    names = vars(import_module(module))
+    return {
+        name: value
+        for name, value in names.items()
+        if inspect.isfunction(value) and value.__module__ == module and not name.startswith("_")
+    }
 
 
 @lru_cache(maxsize=1024)

@@ -13,6 +13,8 @@ from core.checks import positive, share, whole
 from core.hardware import Accelerator
 from core.online_softmax import online_softmax
 from core.roofline import time_floor_s
+from core.whiteboard.bottleneck import speedup_of_part
+from core.whiteboard.hardware import move_floor_s
 
 ELEMENT_BYTES = 2
 DTYPE = "bf16"
@@ -142,7 +144,7 @@ def unfused_training_flops(forward_flops: float) -> float:
 
 def moved_floor_s(num_bytes: float, accelerator: Accelerator) -> float:
     """The least time to move bytes through the main memory, at its pin rate. [s]"""
-    return float(time_floor_s(0.0, num_bytes, peak_flops_per_s=1.0, bytes_per_s=accelerator.hbm_bytes_per_s))
+    return move_floor_s(num_bytes, accelerator.hbm_bytes_per_s)
 
 
 def kernel_floor_s(flops: float, num_bytes: float, accelerator: Accelerator) -> float:
@@ -165,9 +167,5 @@ def graph_gain(kernels: float, launch_s: float, work_s: float, graph_launch_s: f
 
 
 def fusion_gain(touched_share: float, factor: float) -> float:
-    """A step's speedup when fusion makes a share of it ``factor`` times faster: Amdahl's sum. [-]
-
-    Source: Amdahl 1967, doi:10.1145/1465482.1465560.
-    """
-    touched = float(share("touched_share", touched_share))
-    return 1 / (1 - touched + touched / float(positive("factor", factor)))
+    """A step's speedup when fusion makes a share of it ``factor`` times faster. [-] Source: Amdahl 1967."""
+    return speedup_of_part(float(share("touched_share", touched_share)), factor)

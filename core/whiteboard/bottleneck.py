@@ -138,8 +138,17 @@ def amdahl_speedup(serial_share: float, workers: float) -> float:
 
     Source: Amdahl 1967, doi:10.1145/1465482.1465560.
     """
-    serial = float(share("serial_share", serial_share))
-    return 1 / (serial + (1 - serial) / float(whole("workers", workers)))
+    divided = 1 - float(share("serial_share", serial_share))
+    return speedup_of_part(divided, float(whole("workers", workers)))
+
+
+def speedup_of_part(part_share: float, factor: float) -> float:
+    """Speedup of a whole of which one share of the time becomes ``factor`` times faster and the rest stays. [-]
+
+    Source: as :func:`amdahl_speedup`.
+    """
+    part = float(share("part_share", part_share))
+    return 1 / (1 - part + part / float(positive("factor", factor)))
 
 
 def time_after_hiding_s(step_s: float, exposed_share: float, hidden_share: float) -> float:

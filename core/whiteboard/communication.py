@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,8 @@ from core.collective_steps import phases
 from core.collective_time import bus_bytes_per_s as bus_rate
 from core.collectives import bytes_per_rank, collective_time, waiting_messages, zero_traffic
 from core.hardware import Accelerator
-from core.scaling import training_time_s
+from core.reliability import straggler_chance
+from core.whiteboard import bottleneck
 
 DTYPE = "bf16"
 
@@ -170,8 +170,7 @@ def compute_s(num_params: float, tokens: float, efficiency: float, accelerator: 
 
     Attention's scores and recomputation left out. Source: Kaplan et al. 2020, arXiv:2001.08361, section 2.1.
     """
-    rate = accelerator.peak_flops_per_s(DTYPE) * float(share("efficiency", efficiency))
-    return float(training_time_s(num_params, tokens, num_gpus=1, flops_per_s=rate, recompute=False))
+    return bottleneck.training_time_s(num_params, tokens, 1, float(share("efficiency", efficiency)), accelerator)
 
 
 def backward_s(num_params: float, tokens: float, efficiency: float, accelerator: Accelerator) -> float:
@@ -219,7 +218,7 @@ def mfu_of_step(num_params: float, tokens: float, step_s: float, accelerator: Ac
 
     Source: Chowdhery et al. 2022, arXiv:2204.02311, section 4.1.
     """
-    return compute_s(num_params, tokens, 1.0, accelerator) / float(positive("step_s", step_s))
+    return bottleneck.mfu_of_step(num_params, tokens, 1, step_s, accelerator)
 
 
 def late_step_share(ranks: float, late_share: float) -> float:
@@ -227,5 +226,4 @@ def late_step_share(ranks: float, late_share: float) -> float:
 
     Source: Dean and Barroso 2013, The Tail at Scale: one slow in 100, 100 of them needed, 63%.
     """
-    on_time = 1.0 - float(share("late_share", late_share))
-    return 1.0 - math.pow(on_time, float(whole("ranks", ranks)))
+    return float(straggler_chance(share("late_share", late_share), whole("ranks", ranks)))

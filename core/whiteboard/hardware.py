@@ -10,12 +10,11 @@ import math
 from core import launches, roofline, scaling
 from core.attention_io import tile_sizes
 from core.checks import positive, share, whole
-from core.collectives import bytes_per_rank
 from core.hardware import Accelerator
 from core.units import BITS_PER_BYTE
+from core.whiteboard.parallelism import hidden_bytes, tensor_layer_bytes
 
 BF16_BYTES = 2
-TENSOR_PARALLEL_ALL_REDUCES = 2  # a layer's forward pass: behind attention and behind the MLP (arXiv:1909.08053)
 
 
 def move_floor_s(num_bytes: float, bytes_per_s: float) -> float:
@@ -129,7 +128,7 @@ def energy_cost(num_gpus: float, watts_per_gpu: float, seconds: float, price_per
 
 def hidden_state_bytes(tokens: float, hidden_size: float) -> float:
     """The 16-bit hidden states of some tokens: what an all-reduce sums and a pipeline stage hands on. [bytes]"""
-    return float(whole("tokens", tokens) * whole("hidden_size", hidden_size)) * BF16_BYTES
+    return hidden_bytes(float(whole("tokens", tokens)), 1, float(whole("hidden_size", hidden_size)))
 
 
 def tensor_parallel_sent_bytes(tokens: float, hidden_size: float, tensor_parallel: float) -> float:
@@ -137,8 +136,9 @@ def tensor_parallel_sent_bytes(tokens: float, hidden_size: float, tensor_paralle
 
     Source: Shoeybi et al. 2019, arXiv:1909.08053, section 3; ring volume as nccl-tests counts it.
     """
-    one = bytes_per_rank("all_reduce", hidden_state_bytes(tokens, hidden_size), tensor_parallel)
-    return TENSOR_PARALLEL_ALL_REDUCES * float(one)
+    return tensor_layer_bytes(
+        float(whole("tokens", tokens)), 1, float(whole("hidden_size", hidden_size)), tensor_parallel
+    )
 
 
 def layer_forward_floor_s(

@@ -8,10 +8,12 @@ from __future__ import annotations
 from core.checks import not_negative, positive, share, whole
 from core.collectives import bytes_per_rank
 from core.hardware import Accelerator
-from core.roofline import crossover_batch, time_floor_s
+from core.roofline import crossover_batch
 from core.rounding import rounded_down, rounded_up
 from core.serving_metrics import expert_exchange_s
 from core.serving_weights import experts_hit_share
+from core.whiteboard.bottleneck import speedup_of_part
+from core.whiteboard.hardware import move_floor_s
 
 
 def active_share(shared_params: float, experts: float, top_k: float, expert_params: float) -> float:
@@ -76,7 +78,7 @@ def exchange_s(
     """
     copies = tokens * top_k * hidden_size * element_bytes
     one_way = bytes_per_rank("all_to_all", copies * expert_parallel, expert_parallel)
-    return float(time_floor_s(0.0, 2 * one_way, peak_flops_per_s=1.0, bytes_per_s=link_bytes_per_s))
+    return move_floor_s(2 * float(one_way), link_bytes_per_s)
 
 
 def exchange_step_s(
@@ -144,12 +146,9 @@ def decode_read_bytes(shared_bytes: float, expert_bytes: float, experts: float, 
 
 
 def rl_step_speedup(generation_share: float, generation_speedup: float) -> float:
-    """Speed-up of a whole step when only generation gets faster and nothing overlaps. [x]
-
-    Source: Amdahl 1967, doi:10.1145/1465482.1465560, with generation as the part that improves.
-    """
-    part = float(share("generation_share", generation_share))
-    return 1 / (1 - part + part / float(positive("generation_speedup", generation_speedup)))
+    """Speed-up of a whole step when only generation gets faster and nothing overlaps. [x] Source: Amdahl 1967."""
+    part = share("generation_share", generation_share)
+    return speedup_of_part(float(part), float(positive("generation_speedup", generation_speedup)))
 
 
 def rollout_efficiency(mean_tokens: float, longest_tokens: float) -> float:
@@ -159,7 +158,7 @@ def rollout_efficiency(mean_tokens: float, longest_tokens: float) -> float:
 
 def weight_push_s(num_params: float, element_bytes: float, link_bytes_per_s: float) -> float:
     """Time to send one copy of the weights from trainer to generator at a whole rate, nothing overlapped. [s]"""
-    return float(time_floor_s(0.0, num_params * element_bytes, peak_flops_per_s=1.0, bytes_per_s=link_bytes_per_s))
+    return move_floor_s(num_params * element_bytes, link_bytes_per_s)
 
 
 def rollout_s(prompts: float, group_size: float, answer_tokens: float, tokens_per_s: float) -> float:

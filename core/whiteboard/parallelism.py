@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.collectives import bytes_per_rank, zero_traffic
+from core.collectives import bytes_per_rank
 from core.hardware import Accelerator
 from core.kv_layers import heads_per_gpu
 from core.parallelism import in_flight_micro_batches, pipeline_bubble
 from core.rounding import rounded_up
 from core.scaling import training_time_s
+from core.whiteboard.communication import data_parallel_bytes
 from core.zero import zero_memory
 
 ELEMENT_BYTES = 2  # activations, keys and values in 16 bits
@@ -205,7 +206,7 @@ def data_reduce_bytes(num_params: float, data_parallel: float) -> float:
 
     Source: Rajbhandari et al. 2020, arXiv:1910.02054, section 7.1.
     """
-    return float(zero_traffic(num_params, data_parallel, stage=0).total_bytes)
+    return data_parallel_bytes(num_params, data_parallel, 0)
 
 
 def step_compute_floor_s(

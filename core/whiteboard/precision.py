@@ -11,6 +11,7 @@ from core.checks import positive, share, whole
 from core.float_formats import FLOAT_FORMATS
 from core.precision import effective_bits, quantized_bytes
 from core.units import BITS_PER_BYTE
+from core.whiteboard.bottleneck import speedup_of_part
 
 INT8_LEVELS = 127  # a side; the code -128 is left out so that the grid is symmetric
 
@@ -100,12 +101,9 @@ def bf16_lost_increase(weight: float) -> float:
 
 
 def faster_matmul_speedup(matmul_share: float, matmul_speedup: float) -> float:
-    """Speedup of a step of which only the matrix products run faster. [x]
-
-    Source: Amdahl 1967, doi:10.1145/1465482.1465560.
-    """
-    part = float(share("matmul_share", matmul_share))
-    return 1 / (1 - part + part / float(positive("matmul_speedup", matmul_speedup)))
+    """Speedup of a step of which only the matrix products run faster. [x] Source: Amdahl 1967."""
+    part = share("matmul_share", matmul_share)
+    return speedup_of_part(float(part), float(positive("matmul_speedup", matmul_speedup)))
 
 
 def steps_to_grow(doublings: float, growth_interval: float) -> float:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from core.checks import not_negative, positive, share, whole
 from core.hardware import Accelerator
 from core.rounding import rounded_down, rounded_up
-from core.scaling import training_time_s
 from core.serving_metrics import cost_per_million_tokens
+from core.whiteboard.bottleneck import training_time_s
 from core.whiteboard.serving import decode_step_floor_s
 
 _SECONDS_PER_HOUR = 3600.0
@@ -45,9 +45,8 @@ def training_bill(
 
     It does not depend on the number of GPUs while MFU stays. Source: Kaplan et al. 2020, arXiv:2001.08361, section 2.1.
     """
-    rate = accelerator.peak_flops_per_s("bf16") * float(share("mfu", mfu))
-    gpu_seconds = training_time_s(num_params, tokens, num_gpus=1, flops_per_s=rate, recompute=False)
-    return float(gpu_seconds * not_negative("price_per_gpu_s", price_per_gpu_s))
+    gpu_seconds = training_time_s(num_params, tokens, 1, float(share("mfu", mfu)), accelerator)
+    return gpu_seconds * float(not_negative("price_per_gpu_s", price_per_gpu_s))
 
 
 def cascade_cost(student_cost: float, large_cost: float, accepted_share: float) -> float:

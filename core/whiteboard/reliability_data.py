@@ -9,8 +9,8 @@ import math
 
 from core import reliability
 from core.checks import not_negative, positive, share, whole
-from core.roofline import time_floor_s
 from core.rounding import rounded_up
+from core.whiteboard.hardware import move_floor_s
 from core.zero import zero_memory
 
 _NINETY_NINE = 2.326  # standard deviations below which 99% of a normal distribution lie
@@ -24,8 +24,7 @@ def checkpoint_bytes(num_params: float) -> float:
 
 def checkpoint_write_s(num_params: float, bytes_per_s: float) -> float:
     """Time to write one to storage at a rate that all ranks share. [s]"""
-    written = checkpoint_bytes(num_params)
-    return float(time_floor_s(0.0, written, peak_flops_per_s=1.0, bytes_per_s=bytes_per_s))
+    return move_floor_s(checkpoint_bytes(num_params), bytes_per_s)
 
 
 def snapshot_stall_s(num_params: float, num_gpus: float, bytes_per_s_per_gpu: float) -> float:

@@ -6,11 +6,13 @@ import math
 
 from core.checks import not_negative, positive, whole
 from core.hardware import Accelerator
+from core.reliability import straggler_chance
 from core.roofline import time_floor_s
 from core.rounding import rounded_down, rounded_up
 from core.serving_metrics import decode_tokens_per_s as tokens_per_s_floor
 from core.serving_metrics import request_latency_s
 from core.speculation import expected_speculative_tokens, speculative_speedup
+from core.whiteboard.hardware import move_floor_s
 
 
 def decode_step_floor_s(
@@ -20,8 +22,7 @@ def decode_step_floor_s(
 
     A floor: full bandwidth, perfect overlap. Source: Austin et al. 2025, How to Scale Your Model, chapter Inference.
     """
-    moved = weight_bytes + kv_bytes_per_request * batch
-    return float(time_floor_s(0.0, moved, peak_flops_per_s=1.0, bytes_per_s=bandwidth_bytes_per_s))
+    return move_floor_s(weight_bytes + kv_bytes_per_request * batch, bandwidth_bytes_per_s)
 
 
 def decode_tokens_per_s(
@@ -236,7 +237,7 @@ def speculation_gains_up_to(
 
 def kv_transfer_s(tokens: float, kv_bytes_per_token: float, link_bytes_per_s: float) -> float:
     """Time to hand a prompt's cache from prefill to decode over one link, nothing overlapped. [s]"""
-    return float(time_floor_s(0.0, tokens * kv_bytes_per_token, peak_flops_per_s=1.0, bytes_per_s=link_bytes_per_s))
+    return move_floor_s(tokens * kv_bytes_per_token, link_bytes_per_s)
 
 
 def prefill_workers(requests_arriving_per_s: float, prefill_s: float, utilization: float) -> float:
@@ -249,11 +250,11 @@ def prefill_workers(requests_arriving_per_s: float, prefill_s: float, utilizatio
 
 
 def slow_request_share(calls: float, slow_share: float) -> float:
-    """Chance that at least one of several independent calls is slow. [-]
+    """Chance that at least one of several independent calls is slow: they are waited for as ranks of a step are. [-]
 
     Source: Dean and Barroso 2013, The Tail at Scale: 100 calls, each slow once in 100, give 63%.
     """
-    return float(1 - (1 - slow_share) ** whole("calls", calls))
+    return float(straggler_chance(slow_share, whole("calls", calls)))
 
 
 def adapters_in_pool(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from core.activations import activation_bytes_per_layer, logits_bytes
-from core.collectives import zero_traffic
 from core.precision import quantized_bytes
 from core.rounding import rounded_up
+from core.whiteboard.communication import zero3_traffic_s
 from core.zero import zero_memory, zero_peak
 
 NF4_BITS = 4
@@ -188,7 +188,7 @@ def zero3_traffic_floor_s(num_params: float, data_parallel: float, bytes_per_s: 
     ``bytes_per_s`` is one GPU's rate into the ring, one way. Full rate, no latency.
     Source: Rajbhandari et al. 2020, arXiv:1910.02054, section 7.2.2.
     """
-    return float(zero_traffic(num_params, data_parallel, stage=3).total_bytes) / bytes_per_s
+    return zero3_traffic_s(num_params, data_parallel, bytes_per_s)
 
 
 def tensor_zero1_states_bytes(num_params: float, data_parallel: float, tensor_parallel: float) -> float:

@@ -15,27 +15,20 @@ def test_a_function_is_found_and_called():
 
 @pytest.mark.parametrize(
     "name",
-    [
-        *(
-            "nowhere.move",
-            "hardware.nothing",
-            "hardware.__name__",
-            "hardware._ROUNDING",
-            "hardware.positive",
-            "hardware",
-        ),
-        *(
-            "os.system",
-            "hardware.load_accelerators",
-            "hardware.move_floor_s.__globals__",
-            "..hardware.move_floor_s",
-            "",
-        ),
-    ],
+    "nowhere.move hardware hardware.nothing hardware.__name__ hardware._bytes hardware.positive os.system "
+    "hardware.load_accelerators hardware.move_floor_s.__globals__ ..hardware.move_floor_s".split()
+    + [""],
 )
 def test_what_is_no_function_of_the_whiteboard_is_refused_with_those_that_are(name):
     with pytest.raises(FunctionError, match=r"there are|has "):
         find(name)
+
+
+def test_what_a_topic_imports_is_not_named_among_its_functions():
+    with pytest.raises(FunctionError, match="launch_share") as refusal:
+        find("hardware.nothing")
+    assert "positive" not in str(refusal.value)
+    assert "load_accelerators" not in str(refusal.value)
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,8 @@ def test_the_trillion_run_had_six_replicas_and_512_micro_batches():
 def test_degrees_that_do_not_divide_are_refused():
     with pytest.raises(ValueError, match="no multiple"):
         board.replicas(1000, 8, 16)
+    with pytest.raises(ValueError, match="no multiple of a copy's 64 GPUs"):
+        board.replicas(1000, 8, 4, 2)
     with pytest.raises(ValueError, match="does not divide"):
         board.micro_batches_per_replica(1000, 6)
 
