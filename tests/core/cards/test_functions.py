@@ -15,9 +15,19 @@ def test_a_function_is_found_and_called():
 
 @pytest.mark.parametrize(
     "name",
-    "nowhere.move hardware hardware.nothing hardware.__name__ hardware._bytes hardware.positive os.system "
-    "hardware.load_accelerators hardware.move_floor_s.__globals__ ..hardware.move_floor_s".split()
-    + [""],
+    [
+        "nowhere.move",
+        "hardware",
+        "hardware.nothing",
+        "hardware.__name__",
+        "hardware._bytes",
+        "hardware.positive",
+        "os.system",
+        "hardware.load_accelerators",
+        "hardware.move_floor_s.__globals__",
+        "..hardware.move_floor_s",
+        "",
+    ],
 )
 def test_what_is_no_function_of_the_whiteboard_is_refused_with_those_that_are(name):
     with pytest.raises(FunctionError, match=r"there are|has "):
