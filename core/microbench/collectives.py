@@ -105,10 +105,7 @@ def _measure(bench: Bench, group: Group, op: str, mode: str, size: int) -> Measu
     bench.device.synchronize()
     error = refuse_wrong(group.largest(_off(work)), 0, f"the {op}")
     work.source.normal_()
-    timing = bench.timer.time([work.call], graph=mode == "graph")
-    if mode == "graph" and timing.method != "graph":
-        raise Unsupported(f"this {op} cannot be recorded into a graph")
-    return Measured(timing, error=error)
+    return Measured(bench.timer.time_as(mode, [work.call]), error=error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,9 +70,7 @@ def _measure(bench: Bench, layers: list[Layer], batch: int, context: int, mode: 
     x = bench.random(batch, shape.hidden_size)
     rotation = kernels.rotations(context, shape, bench.device.torch_name)[-1:].clone()
     with torch.no_grad():
-        timing = bench.timer.time(
-            [partial(layer.decode, x, cache, rotation) for layer in layers], graph=mode == "graph"
-        )
+        timing = bench.timer.time_as(mode, [partial(layer.decode, x, cache, rotation) for layer in layers])
     weights = weight_bytes(bench, shape)
     attention = 4.0 * shape.num_heads * context * shape.head_dim
     return Measured(

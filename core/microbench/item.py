@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.microbench.timing import Timing
+from core.microbench.timing import Timing, Unsupported
+
+__all__ = ["Item", "Measured", "Point", "Settings", "Unsupported", "Wrong", "refuse_wrong"]
 
 Settings = dict[str, Any]  # what was measured, in the field names of core.microbench.result
-
-
-class Unsupported(Exception):
-    """A point that this device or this torch cannot measure; the reason is a sentence."""
 
 
 class Wrong(Exception):

@@ -29,4 +29,4 @@ def _measure(bench: Bench, mode: str) -> Measured:
     values = torch.zeros(ELEMENTS, device=bench.device.torch_name)
     values.add_(1.0)
     error = refuse_wrong(float((values.double() - 1).abs().max()), 0, "an addition")
-    return Measured(bench.timer.time([lambda: values.add_(1.0)], graph=mode == "graph"), error=error)
+    return Measured(bench.timer.time_as(mode, [lambda: values.add_(1.0)]), error=error)

@@ -22,6 +22,10 @@ class Cancelled(Exception):
     """The run was asked to stop."""
 
 
+class Unsupported(Exception):
+    """A point that this device or this torch cannot measure; the reason is a sentence."""
+
+
 class Clocked(Protocol):
     """What timing needs to know of a device."""
 
@@ -139,6 +143,17 @@ class Timer:
         if self.device.kind == "cuda":
             return self._by_events(calls, graph)
         return self._by_the_wall(calls)
+
+    def time_as(self, mode: str, calls: Sequence[Call]) -> Timing:
+        """The same, where the mode is what is measured: "graph" replays a graph or measures nothing, "eager" launches.
+
+        Raises:
+            Unsupported: the calls cannot be recorded into a graph.
+        """
+        timing = self.time(calls, graph=mode == "graph")
+        if mode == "graph" and timing.method != "graph":
+            raise Unsupported("these calls cannot be recorded into a graph")
+        return timing
 
     def check(self) -> None:
         """Raises :class:`Cancelled` if the run was asked to stop."""

@@ -12,6 +12,7 @@ from core.microbench.timing import (
     Bounds,
     Cancelled,
     Timer,
+    Unsupported,
     quantile,
     rounds_in_a_sample,
     samples_to_take,
@@ -229,6 +230,14 @@ def test_what_cannot_be_recorded_is_launched(monkeypatch):
     timing = Timer(FakeDevice()).time([cuda.kernel(1e-3)])
     assert timing.method == "events"
     assert timing.median_s == pytest.approx(1e-3)
+
+
+def test_where_the_graph_is_what_is_measured_nothing_stands_in_for_it(monkeypatch):
+    cuda = FakeCuda(recordable=False)
+    monkeypatch.setitem(sys.modules, "torch", cuda.torch)
+    with pytest.raises(Unsupported, match="cannot be recorded into a graph"):
+        Timer(FakeDevice()).time_as("graph", [cuda.kernel(1e-3)])
+    assert Timer(FakeDevice()).time_as("eager", [cuda.kernel(1e-3)]).method == "events"
 
 
 def test_no_memory_for_a_graph_is_not_hidden(monkeypatch):
