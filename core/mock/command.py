@@ -10,13 +10,14 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from core.cards.card import Card
-from core.cards.draw import DrawError, Variant, draw, twisted
+from core.cards.draw import DrawError, Variant, draw
 from core.cards.library import CONTENT, Bank, read_bank
 from core.cards.models import Question
 from core.cards.text import TextError
 from core.mock.check import check_mocks
 from core.mock.pack import Calibration, MockPack, PackCard
 from core.mock.reading import read_mocks
+from core.mock.truth import twist_texts
 
 SCHEMAS: dict[str, type[BaseModel]] = {"mock": MockPack, "calibration": Calibration}
 
@@ -113,4 +114,5 @@ def _card(row: PackCard, variant: Variant) -> Iterator[str]:
     assert isinstance(variant.card.model, Question)
     for twist in variant.card.model.twists:
         if twist.id in row.twists or not row.twists:
-            yield f"  twist {twist.id}: {twist.say}\n    expect: {twisted(variant, twist.set).fill(twist.expect)}"
+            said, expected = twist_texts(variant, twist.id)
+            yield f"  twist {twist.id}: {said}\n    expect: {expected}"
