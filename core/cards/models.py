@@ -60,6 +60,7 @@ Keys = Annotated[tuple[Key, ...], Field(max_length=24)]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,31}$")]
 Expression = Annotated[str, StringConstraints(min_length=1, max_length=400), AfterValidator(_expression)]
 UnitText = Annotated[str, StringConstraints(max_length=40), AfterValidator(_known_unit)]
+Mark = Literal[1, 2, 3, 4]  # on a ladder of observable behaviour
 Competency = Literal["measurement", "quantitative", "breadth", "judgement", "communication", "verification"]
 
 
@@ -214,7 +215,7 @@ class RubricItem(Strict):
     competency: Competency
     weight: float = Field(default=1, gt=0, le=5)
     observe: Line
-    levels: dict[Literal[1, 2, 3, 4], Line]
+    levels: dict[Mark, Line]
 
     @field_validator("levels")
     @classmethod
@@ -273,6 +274,11 @@ class Question(CardModel):
     stress: tuple[Line, ...] = Field(min_length=2, max_length=MAX_ROWS)
     followups: Keys = ()
     related_mcq: Keys = ()
+
+    @property
+    def seconds(self) -> int:
+        """The time that it should take, as other cards state it. [s]"""
+        return 60 * self.minutes
 
     @field_validator("compute")
     @classmethod
@@ -396,8 +402,8 @@ class CompetencyEntry(Strict):
     """A ladder shared by all rubrics, and the level that each seniority is expected to reach."""
 
     title: Line
-    levels: dict[Literal[1, 2, 3, 4], Line]
-    expected: dict[Level, Literal[1, 2, 3, 4]]
+    levels: dict[Mark, Line]
+    expected: dict[Level, Mark]
 
 
 SCHEMAS: dict[str, type[BaseModel]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import streamlit as st
@@ -12,7 +13,6 @@ from core.cards.models import Source, TopicEntry
 from core.progress.card_info import CardInfo, CardKind
 
 _OWN, _OWN_SOURCES = "bank.own", "bank.own_sources"
-LEVELS = ("mid", "senior", "staff")
 KIND_WORDS = {
     "drill": "Drill",
     "mcq": "Quiz",
@@ -55,9 +55,9 @@ def cards() -> dict[str, AnyCard]:
 
 def of_kind(kind: str) -> list[AnyCard]:
     """Every card of one kind, in the order of topics and ids."""
-    order = list(topics())
+    place = _places()
     found = [card for card in cards().values() if card.kind == kind]
-    return sorted(found, key=lambda card: (order.index(card.topic) if card.topic in order else len(order), card.id))
+    return sorted(found, key=lambda card: (place(card), card.id))
 
 
 def topics() -> dict[str, TopicEntry]:
@@ -73,7 +73,6 @@ def topic_title(topic: str) -> str:
 
 def info(card: AnyCard) -> CardInfo:
     """What progress has to know of a card."""
-    seconds = card.model.minutes * 60 if card.kind == "question" else card.model.seconds  # type: ignore[union-attr]
     return CardInfo(
         id=card.id,
         kind=_LOGGED_AS[card.kind],
@@ -82,15 +81,19 @@ def info(card: AnyCard) -> CardInfo:
         level=card.model.level,
         content_hash=card.content_hash,
         answer_hash=card.answer_hash,
-        target_seconds=float(seconds),
+        target_seconds=float(card.model.seconds),
     )
 
 
 def infos() -> list[CardInfo]:
     """All of it for every card that a schedule may ask."""
+    return [info(card) for card in sorted(cards().values(), key=_places())]
+
+
+def _places() -> Callable[[AnyCard], int]:
+    """The place of a card's topic among the topics; own topics come last."""
     order = {topic: place for place, topic in enumerate(topics())}
-    found = sorted(cards().values(), key=lambda card: order.get(card.topic, len(order)))
-    return [info(card) for card in found]
+    return lambda card: order.get(card.topic, len(order))
 
 
 def source_lines(keys: tuple[str, ...]) -> list[str]:

@@ -35,7 +35,7 @@ def bug(card: BugCard, seed: int, place: str, mode: Mode | None) -> Outcome | No
     outcome: Outcome | None = answering.outcome(key)
     with st.container(border=True, key="program"):
         st.html(f"<style>{_CSS}</style>")
-        card_head(card, card.model.seconds)
+        card_head(card)
         text(card.model.stem)
         st.code(card.faulty, language="python", line_numbers=True, wrap_lines=True)
         if outcome is None:

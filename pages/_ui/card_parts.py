@@ -12,9 +12,9 @@ from pages._ui.words import money_safe
 LEVEL_WORDS = {"mid": "mid level", "senior": "senior", "staff": "staff"}
 
 
-def card_head(card: AnyCard, seconds: float) -> None:
+def card_head(card: AnyCard) -> None:
     """Topic, level and the time that it should take, then the title."""
-    own = " · your own card" if card.own else ""
+    own, seconds = " · your own card" if card.own else "", card.model.seconds
     minutes = f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.0f} s"
     st.caption(f"{bank.topic_title(card.topic)} · {LEVEL_WORDS[card.model.level]} · aim for {minutes}{own}")
     st.subheader(card.title, anchor=False)

@@ -31,7 +31,7 @@ def claim(card: ClaimCard, seed: int, place: str, mode: Mode | None) -> Outcome 
     key = answering.key_of(place, card, seed)
     outcome: Outcome | None = answering.outcome(key)
     with st.container(border=True):
-        card_head(card, card.model.seconds)
+        card_head(card)
         if outcome is None:
             answering.start_clock(key)
             _ask(card, seed, key, mode)

@@ -41,7 +41,7 @@ def drill(card: Card, seed: int, place: str, mode: Mode | None) -> Outcome | Non
     outcome: Outcome | None = answering.outcome(key)
     assert isinstance(card.model, Drill)
     with st.container(border=True):
-        card_head(card, card.model.seconds)
+        card_head(card)
         text(variant.fill(card.sections["Prompt"]))
         if outcome is None:
             answering.start_clock(key)

@@ -35,7 +35,7 @@ def mcq(card: McqCard, seed: int, place: str, mode: Mode | None) -> Outcome | No
     options = shuffled(card, seed)
     outcome: Outcome | None = answering.outcome(key)
     with st.container(border=True):
-        card_head(card, card.model.seconds)
+        card_head(card)
         text(card.model.stem)
         if outcome is None:
             answering.start_clock(key)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.cards.card import Card
 from core.cards.draw import DrawError, Variant, draw, twisted
-from core.cards.models import Question, RubricItem, Twist
+from core.cards.models import Mark, Question, RubricItem, Twist
 from core.cards.text import significant, with_unit
 from core.progress import recording
 from core.progress.document import MAX_TEXT_CHARS, Mode, OpenAnswer
@@ -27,7 +27,7 @@ def question(card: Card, seed: int, place: str = "cards", mode: Mode | None = "c
     key = answering.key_of(place, card, seed)
     model = _model(variant)
     answering.start_clock(key)
-    card_head(card, model.minutes * 60)
+    card_head(card)
     with st.container(border=True):
         text(variant.fill(card.sections["Prompt"]))
     _clarify(variant, key)
@@ -178,8 +178,8 @@ def _rubric(variant: Variant, key: str, mode: Mode | None) -> None:
         )
 
 
-def _level_words(variant: Variant, item: RubricItem, level: int) -> str:
-    return f"**{level}** {inline(variant.fill(item.levels[level]))}"  # type: ignore[index]
+def _level_words(variant: Variant, item: RubricItem, level: Mark) -> str:
+    return f"**{level}** {inline(variant.fill(item.levels[level]))}"
 
 
 def _keep_scores(variant: Variant, key: str, mode: Mode | None) -> None:
