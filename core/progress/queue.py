@@ -20,7 +20,7 @@ WALL = 20  # due cards that a quarter of an hour holds; more, after an absence, 
 CATCH_UP_DAYS = 3
 ABSENCE_DAYS = 3  # without an answer, after which catching up is offered
 QUESTIONS_A_DAY = 1  # an open card takes many minutes
-SURE = 70  # percent, from which a miss is worth coming first
+SURE = 70  # percent, from which a miss is worth coming first, and worth pointing out
 LEVELS = {"mid": 0, "senior": 1, "staff": 2}  # new cards: easier ones first
 
 Reason = Literal["sure but wrong", "revised", "due", "new"]

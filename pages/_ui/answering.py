@@ -29,6 +29,17 @@ def start_clock(key: str) -> None:
     st.session_state.setdefault(f"{key}.id", recording.new_id())
 
 
+def hints(key: str) -> int:
+    """How many hints were taken in this showing."""
+    taken: int = st.session_state.get(f"{key}.hints", 0)
+    return taken
+
+
+def take_hint(key: str) -> None:
+    """One more."""
+    st.session_state[f"{key}.hints"] = hints(key) + 1
+
+
 def outcome(key: str) -> Any:
     """What was committed for this showing, or None."""
     return st.session_state.get(f"{key}.outcome")
@@ -47,7 +58,12 @@ def ask_confidence(key: str, label: str, levels: tuple[int, ...]) -> None:
     st.segmented_control(label, levels, format_func=lambda level: f"{level}%", key=f"{key}.confidence", default=None)
 
 
-def verdict(correct: bool, confidence: int | None, said: str) -> None:
+def confidence(key: str) -> int | None:
+    """How sure they said they are, in percent, if they did."""
+    return st.session_state.get(f"{key}.confidence")
+
+
+def verdict(correct: bool, confidence: int | None, said: str = "") -> None:
     """Whether a committed choice was right, and how sure the learner was of it."""
     sure = f", {confidence}% sure" if confidence is not None else ""
     sign, word = (":material/check_circle:", "Right") if correct else (":material/cancel:", "Not yet")
@@ -69,8 +85,8 @@ def log(key: str, card: AnyCard, mode: Mode | None, **details: Any) -> None:
         at=learner.now(),
         mode=mode or "review",
         milliseconds=1000 * (time.monotonic() - asked),
-        confidence=None if dont_know else st.session_state.get(f"{key}.confidence"),
-        hints_used=st.session_state.get(f"{key}.hints", 0),
+        confidence=None if dont_know else confidence(key),
+        hints_used=hints(key),
         **details,
     )
     st.session_state[f"{key}.rating"] = attempt.rating

@@ -72,7 +72,7 @@ def _commit(card: BugCard, seed: int, key: str, mode: Mode | None) -> None:
         st.session_state[f"{key}.refused"] = True
         return
     correct = line in card.fault_lines
-    if answering.lock(key, Outcome(line, st.session_state.get(f"{key}.confidence"), correct)):
+    if answering.lock(key, Outcome(line, answering.confidence(key), correct)):
         said = f"line {line}: {statements(card.faulty)[line]}"
         answering.log(key, card, mode, seed=seed, correct=correct, answer=said, option=str(line))
 

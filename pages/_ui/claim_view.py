@@ -64,7 +64,7 @@ def _commit(card: ClaimCard, seed: int, key: str, mode: Mode | None) -> None:
         st.session_state[f"{key}.refused"] = True
         return
     correct = chosen == card.model.verdict
-    if answering.lock(key, Outcome(chosen, st.session_state.get(f"{key}.confidence"), correct)):
+    if answering.lock(key, Outcome(chosen, answering.confidence(key), correct)):
         answering.log(key, card, mode, seed=seed, correct=correct, answer=WORDS[chosen], option=chosen)
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 
-_JS = (Path(__file__).parents[2] / "assets" / "countdown.js").read_text(encoding="utf-8")
+from pages._ui.assets import asset
+
 _CSS = (
     ".rp-clock { font: 600 1.25rem var(--st-font); color: var(--st-text-color); font-variant-numeric: tabular-nums; }"
 )
-_component = st.components.v2.component("countdown", js=_JS, css=_CSS)
+_component = st.components.v2.component("countdown", js=asset("countdown.js"), css=_CSS)
 
 
 def countdown(seconds_left: float, *, key: str) -> None:

@@ -59,8 +59,7 @@ def _worked(variant: Variant, key: str, mode: Mode | None) -> None:
     if f"{key}.steps" not in st.session_state:
         attempts = active_attempts(learner.progress())
         st.session_state[f"{key}.steps"] = steps_shown(attempts, card.id, len(card.steps))
-    hints = st.session_state.get(f"{key}.hints", 0)
-    shown = min(st.session_state[f"{key}.steps"] + hints, len(card.steps) - 1)
+    shown = min(st.session_state[f"{key}.steps"] + answering.hints(key), len(card.steps) - 1)
     for number, step in enumerate(card.steps[:shown], start=1):
         text(f"{number}\\. {variant.fill(step)}")
     if shown < len(card.steps) - 1:
@@ -69,13 +68,9 @@ def _worked(variant: Variant, key: str, mode: Mode | None) -> None:
             key=f"{key}.hint",
             type="tertiary",
             icon=":material/lightbulb:",
-            on_click=_take_hint,
+            on_click=answering.take_hint,
             args=(key,),
         )
-
-
-def _take_hint(key: str) -> None:
-    st.session_state[f"{key}.hints"] = st.session_state.get(f"{key}.hints", 0) + 1
 
 
 def _ask(variant: Variant, key: str, mode: Mode | None) -> None:
@@ -102,7 +97,7 @@ def _commit(variant: Variant, key: str, mode: Mode | None) -> None:
     except UnitError as error:
         st.session_state[f"{key}.refused"] = str(error)
         return
-    if not answering.lock(key, Outcome(grade, st.session_state.get(f"{key}.confidence"))):
+    if not answering.lock(key, Outcome(grade, answering.confidence(key))):
         return
     model = variant.card.model
     assert isinstance(model, Drill)

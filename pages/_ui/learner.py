@@ -19,6 +19,7 @@ from core.progress.document import Progress
 from core.progress.merging import merge
 from core.progress.reading import ProgressError, read, to_json
 from pages._ui import store
+from pages._ui.store_copy import Health
 from pages._ui.words import plain
 
 Edit = Callable[[Progress], Progress]
@@ -53,7 +54,7 @@ def ready() -> bool:
     return kept is not None and kept.ready
 
 
-def health() -> store.Health:
+def health() -> Health:
     """How the copy in the browser is doing."""
     kept: store.Store = st.session_state[_STORE]
     return kept.health

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
 
 import streamlit as st
 
 from core.progress.topic_map import STEPS, Cell, TopicMap
 from pages._ui import bank
+from pages._ui.assets import asset
 
-_CSS = (Path(__file__).parents[2] / "assets" / "topic_map.css").read_text(encoding="utf-8")
+_CSS = asset("topic_map.css")
 CAPTION = (
     "How much you would recall now, times the share of cards seen. Small: cards due. "
     "A ring: more than 15 points overconfident."

@@ -71,7 +71,7 @@ def _commit(card: McqCard, seed: int, key: str, mode: Mode | None) -> None:
         st.session_state[f"{key}.refused"] = True
         return
     correct = any(option.correct and option.text == chosen for option in card.model.options)
-    if answering.lock(key, Outcome(chosen, st.session_state.get(f"{key}.confidence"), correct)):
+    if answering.lock(key, Outcome(chosen, answering.confidence(key), correct)):
         position = [option.text for option in card.model.options].index(chosen)
         answering.log(key, card, mode, seed=seed, correct=correct, answer=chosen, option=str(position))
 
@@ -83,9 +83,7 @@ def _give_up(card: McqCard, seed: int, key: str, mode: Mode | None) -> None:
 
 def _reveal(card: McqCard, options: list[Option], outcome: Outcome) -> None:
     if outcome.option is not None:
-        sure = f", {outcome.confidence}% sure" if outcome.confidence is not None else ""
-        sign, word = (":material/check_circle:", "Right") if outcome.correct else (":material/cancel:", "Not yet")
-        st.markdown(f"{sign} **{word}**{sure}.")
+        answering.verdict(outcome.correct, outcome.confidence)
     for option in options:
         sign = ":material/check:" if option.correct else ":material/close:"
         yours = " (your answer)" if option.text == outcome.option else ""

@@ -77,7 +77,7 @@ def _ask_for(key: str, number: int) -> None:
 
 def _hints(variant: Variant, key: str) -> None:
     model = _model(variant)
-    taken: int = st.session_state.get(f"{key}.hints", 0)
+    taken = answering.hints(key)
     with st.expander("Hints", icon=":material/lightbulb:", key=f"{key}.hints.box"):
         st.markdown(f":small[:gray[{taken} of {len(model.hints)} taken]]")
         for hint in model.hints[:taken]:
@@ -88,13 +88,9 @@ def _hints(variant: Variant, key: str) -> None:
                 f"Take the next hint: it costs {cost:g} of 4 points",
                 key=f"{key}.hint",
                 icon=":material/lightbulb:",
-                on_click=_take_hint,
+                on_click=answering.take_hint,
                 args=(key,),
             )
-
-
-def _take_hint(key: str) -> None:
-    st.session_state[f"{key}.hints"] = st.session_state.get(f"{key}.hints", 0) + 1
 
 
 def _own_answer(variant: Variant, key: str) -> None:

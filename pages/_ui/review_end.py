@@ -6,13 +6,11 @@ import streamlit as st
 
 from core.progress.calibration import was_right
 from core.progress.document import Attempt
-from core.progress.queue import todays_queue
+from core.progress.queue import SURE, todays_queue
 from pages._ui import bank, card_address, learner, registry, sitting_view
 from pages._ui.card_parts import health_line
 from pages._ui.step_page import data_table
 from pages._ui.words import plain
-
-SURE = 70  # percent
 
 
 def review_end(here: sitting_view.Table) -> None:

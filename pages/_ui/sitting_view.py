@@ -89,10 +89,10 @@ def run(place: str, mode: Mode, at_the_end: Callable[[Table], None]) -> None:
 
 def _seed(place: str, here: Table, card: AnyCard, repeat: bool) -> int:
     """New numbers for each showing, kept while it lasts."""
-    kept = f"{place}.seed.{here.token}.{card.id}."
-    if f"{kept}{repeat}" not in st.session_state:
-        st.session_state[f"{kept}{repeat}"] = new_seed(card)
-    seed: int = st.session_state[f"{kept}{repeat}"]
+    kept = f"{place}.seed.{here.token}.{card.id}.{'again' if repeat else 'first'}"
+    if kept not in st.session_state:
+        st.session_state[kept] = new_seed(card)
+    seed: int = st.session_state[kept]
     return seed
 
 

@@ -14,7 +14,7 @@ from core.cards.picking import mixed
 from core.progress.recording import new_id
 from pages._ui import answering
 from pages._ui.countdown import countdown
-from pages._ui.drill_view import drill
+from pages._ui.drill_view import Outcome, drill
 from pages._ui.picker import new_seed, seen
 from pages._ui.step_page import data_table
 
@@ -74,7 +74,9 @@ def _stop() -> None:
 
 
 def _summary(run: Run) -> None:
-    done = [(card, answering.outcome(answering.key_of("sprint", card, seed))) for card, seed in run.cards]
+    done: list[tuple[Card, Outcome | None]] = [
+        (card, answering.outcome(answering.key_of("sprint", card, seed))) for card, seed in run.cards
+    ]
     right = sum(bool(outcome and outcome.grade and outcome.grade.correct) for _, outcome in done)
     answered = sum(outcome is not None for _, outcome in done)
     st.subheader(f"{right} of {len(done)} right, {answered} answered", anchor=False)
@@ -83,10 +85,9 @@ def _summary(run: Run) -> None:
     st.button("Another sprint", type="primary", on_click=lambda: st.session_state.pop(_RUN))
 
 
-def _result(outcome: object) -> str:
-    grade = getattr(outcome, "grade", None)
+def _result(outcome: Outcome | None) -> str:
     if outcome is None:
         return "not reached"
-    if grade is None:
+    if outcome.grade is None:
         return "not known"
-    return "right" if grade.correct else "within 2x" if grade.within_2x else "off"
+    return "right" if outcome.grade.correct else "within 2x" if outcome.grade.within_2x else "off"

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -23,11 +22,11 @@ from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import RunLocation, ThreadState
 
+from pages._ui.assets import asset
 from pages._ui.store_copy import Check, Copy, Health, Merge
 
-_ASSETS = Path(__file__).resolve().parents[2] / "assets"
-_component = st.components.v2.component("store", js=(_ASSETS / "store.js").read_text(encoding="utf-8"))
-_CSS = (_ASSETS / "store.css").read_text(encoding="utf-8")
+_component = st.components.v2.component("store", js=asset("store.js"))
+_CSS = asset("store.css")
 
 
 @dataclass(frozen=True, slots=True)
