@@ -403,7 +403,8 @@ def written(kind: str, fields: Mapping[str, Any]) -> Payload:
         return KINDS[kind].model_validate(dict(fields))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"][:2]) or kind
+        # Of a union pydantic adds which branch it tried: level.literal[1,2,3,4].
+        field = ".".join(str(part) for part in first["loc"] if str(part).replace("_", "").isalnum()) or kind
         if first["type"] == "string_too_long":
             most = first["ctx"]["max_length"]
             long = f"{len(str(first['input'])):,} characters, and at most {most:,} are kept: shorten it"
