@@ -41,8 +41,10 @@ def _points(bench: Bench, op: str, sizes: tuple[int, ...]) -> Iterator[Point]:
 def _measure(bench: Bench, op: str, source: Tensor, target: Tensor) -> Measured:
     import torch
 
+    # Not target.copy_(source): in a graph that becomes a memory node for the copy engines, which reach 2.8 of the
+    # 4.3 TB/s that a kernel reaches on an H200.
     work = {
-        "copy": lambda: target.copy_(source),
+        "copy": lambda: torch.mul(source, 1.0, out=target),
         "read": lambda: torch.sum(source),
         "write": lambda: target.fill_(1.0),
     }[op]
@@ -61,5 +63,5 @@ def _error(op: str, source: Tensor, target: Tensor) -> float:
         return float((torch.sum(some).double() - exact.sum()).abs() / exact.abs().sum())
     target.fill_(float("nan"))
     if op == "copy":
-        return float(not torch.equal(target.copy_(source), source))
+        return float(not torch.equal(torch.mul(source, 1.0, out=target), source))
     return float(not bool((target.fill_(1.0) == 1).all()))
