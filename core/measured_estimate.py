@@ -96,9 +96,14 @@ class MeasuredStep:
         return sum((part.seconds for part in self.parts if part.kind == kind), np.zeros(()))
 
     @property
+    def layers(self) -> MeasuredStep:
+        """All layers without what stands before and behind them: embedding, final norm, head."""
+        return replace(self, parts=tuple(part for part in self.parts if part.label not in _OUTSIDE))
+
+    @property
     def layers_s(self) -> Floats:
-        """All layers without what stands before and behind them: embedding, final norm, head. [s]"""
-        return sum((part.seconds for part in self.parts if part.label not in _OUTSIDE), np.zeros(()))
+        """The time of :attr:`layers`. [s]"""
+        return self.layers.step_s
 
     def share(self, basis: Basis) -> Floats:
         """Share of the prediction that rests on measured cells, on continued ones, or on stated efficiencies. [-]"""

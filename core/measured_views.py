@@ -116,6 +116,7 @@ class Placed:
     rows: Floats  # (shapes, rows)
     intensity: Floats
     flops_per_s: Floats
+    outside: Mask  # continued, not between measured cells
     reached: Reached
 
 
@@ -174,7 +175,8 @@ def at_the_roofline(profile: Profile, shapes: Sequence[tuple[int, int]], dtype: 
         return None
     rows = np.asarray(products.table.m, dtype=np.float64)[None, :]
     n, k = (np.asarray([shape[at] for shape in shapes], dtype=np.float64)[:, None] for at in range(2))
-    seconds = products.grid.read(n, k, rows).seconds
+    reading = products.grid.read(n, k, rows)
+    seconds = reading.seconds
     size = bytes_per_element(_stored(dtype))
     return Placed(
         profile=_name(profile),
@@ -184,6 +186,7 @@ def at_the_roofline(profile: Profile, shapes: Sequence[tuple[int, int]], dtype: 
         rows=np.broadcast_to(rows, seconds.shape),
         intensity=matmul_intensity(rows, k, n, weight_bytes=size),
         flops_per_s=product_flops_per_s(rows, n, k, seconds),
+        outside=np.broadcast_to(reading.outside, seconds.shape),
         reached=best,
     )
 

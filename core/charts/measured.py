@@ -33,7 +33,7 @@ def at_roofline(placed: Sequence[Placed]) -> LiveFigure:
     low = min(float(one.intensity.min()) for one in placed) / 2
     high = max(float(one.intensity.max()) for one in placed) * 2
     tops = [max(one.reached.flops_per_s, one.reached.datasheet_flops_per_s or 0.0) for one in placed]
-    bottom = min(float(one.flops_per_s.min()) for one in placed)
+    bottom = min(float(one.flops_per_s[~one.outside].min()) for one in placed)
     traces = [trace for index, one in every for trace in _roofs(one.reached, index, low, high)]
     traces += [_points(one, index) for index, one in every]
     layout = {
@@ -184,15 +184,18 @@ def _marks(curve: Curve, index: int) -> dict[str, Any]:
 
 
 def _points(placed: Placed, index: int) -> dict[str, Any]:
+    there = ~placed.outside  # what is continued is no measurement, and a roofline shows nothing else
     shapes = [
-        f"{label}, {rows:,.0f} rows" for label, line in zip(placed.labels, placed.rows, strict=True) for rows in line
+        f"{label}, {rows:,.0f} rows"
+        for label, line, known in zip(placed.labels, placed.rows, there, strict=True)
+        for rows in line[known]
     ]
     return {
         "type": "scatter",
         "mode": "markers",
         "name": f"{placed.profile}, {placed.dtype}",
-        "x": placed.intensity.ravel(),
-        "y": placed.flops_per_s.ravel() / TFLOP,
+        "x": placed.intensity[there],
+        "y": placed.flops_per_s[there] / TFLOP,
         "hovertext": shapes,
         "hovertemplate": "%{hovertext}<br>%{x:.3~r} FLOP/byte, %{y:,.3r} TFLOP/s<extra></extra>",
         "marker": {"size": 6, "symbol": SYMBOLS[index % len(SYMBOLS)]},

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 PAGES = Path(__file__).parents[1]
-PRACTICE, MORE = "Practice", "More"
+PRACTICE, GPU, MORE = "Practice", "My GPU", "More"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,7 @@ ENTRIES = (
     Entry("practice/claims.py", "Critique a claim", "claims", ":material/fact_check:", PRACTICE),
     Entry("practice/progress.py", "Progress", "progress", ":material/insights:", PRACTICE),
     Entry("practice/own.py", "Own cards", "own-cards", ":material/folder_open:", PRACTICE),
+    Entry("gpu/measure.py", "Run on my GPU", "measure", ":material/speed:", GPU),
     Entry("start/cheat_sheet.py", "Cheat sheet", "cheat-sheet", ":material/list_alt:", MORE),
     Entry("start/search.py", "Search", "search", ":material/search:", MORE),
     Entry("start/settings.py", "Settings", "settings", ":material/settings:", MORE),

@@ -24,6 +24,7 @@ _ABOUT = {
     "claims": "Critique a claim: what holds, on what condition, and how to say it better.",
     "progress": "The map of topics, calibration, history; export and import.",
     "own-cards": "Bring cards of your own as a zip.",
+    "measure": "Run on my GPU: measure this machine or open a result; roofline, launches, predictions against them.",
     "search": "Find pages, terms and numbers; the whole glossary.",
     "settings": "GB or GiB, predictions on or off, light or dark.",
 }

@@ -1,0 +1,224 @@
+"""What pictures of one run of our own benchmark show, beyond what every profile has: bandwidth over size, attention's
+
+two curves, kernels beside their launch, the host's link. A result comes as plain values, as in :mod:`core.own_profile`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.checks import Floats
+
+Entry = Mapping[str, Any]
+VARIANTS = ("unfused", "fused")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Band:
+    """Medians with their spread over one size; all columns have the shape (sizes,)."""
+
+    name: str
+    x: Floats
+    median: Floats
+    low: Floats  # p10 of a time, or the rate at its p90
+    high: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bandwidth:
+    """Memory and cache bandwidth over the size of a buffer."""
+
+    curves: tuple[Band, ...]  # copy, read, write; [bytes/s] over [bytes]
+    cache_bytes: float  # last-level cache
+    datasheet_bytes_per_s: float | None
+
+    @property
+    def memory_bytes_per_s(self) -> dict[str, float]:
+        """By curve the rate at its largest buffer, which no cache holds. [bytes/s]"""
+        return {curve.name: float(curve.median[-1]) for curve in self.curves}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AttentionPair:
+    """Causal attention over the sequence length, written out and fused."""
+
+    direction: str  # forward, or training: with the backward pass
+    heads: str
+    seconds: dict[str, Band]  # by variant
+    peak_bytes: dict[str, tuple[Floats, Floats]]  # by variant, lengths and bytes; only what was counted
+    missing: tuple[str, ...]  # why points are missing, in sentences
+
+    @property
+    def speedup(self) -> tuple[Floats, Floats]:
+        """Lengths that both were measured at, and how many times faster the fused kernel is there. [-]"""
+        if len(self.seconds) < len(VARIANTS):
+            return np.zeros(0), np.zeros(0)
+        slow, fast = (self.seconds[variant] for variant in VARIANTS)
+        x = np.intersect1d(slow.x, fast.x)
+        return x, slow.median[np.isin(slow.x, x)] / fast.median[np.isin(fast.x, x)]
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchedKernel:
+    """A kernel of a small decode step."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchView:
+    """What a launch takes beside what it launches."""
+
+    eager_s: float | None  # from one tiny kernel to the next, launched one by one
+    graph_s: float | None  # the same inside a graph
+    kernels: tuple[LaunchedKernel, ...]  # of the smallest decode step, longest first
+    steps: tuple[tuple[str, float, float], ...]  # a decode step: which, launched one by one, from a graph [s]
+
+    @property
+    def shorter(self) -> int:
+        """Kernels that take less time than their launch."""
+        return sum(kernel.seconds < (self.eager_s or 0.0) for kernel in self.kernels)
+
+
+@dataclass(frozen=True, slots=True)
+class HostRow:
+    """A transfer between host and device."""
+
+    direction: str
+    pinned: bool
+    num_bytes: int
+    seconds: float
+
+    @property
+    def bytes_per_s(self) -> float:
+        """Its rate. [bytes/s]"""
+        return self.num_bytes / self.seconds
+
+
+def bandwidth(result: Entry, datasheet_bytes_per_s: float | None = None) -> Bandwidth | None:
+    """Copies, reads and writes; None where none was measured."""
+    found: dict[str, list[Entry]] = defaultdict(list)
+    for one in _of(result, "copy"):
+        if one.get("bytes"):
+            found[one["op"]].append(one)
+    curves = tuple(_rate_band(op, entries) for op, entries in found.items())
+    return Bandwidth(curves, float(result["system"]["cache_bytes"]), datasheet_bytes_per_s) if curves else None
+
+
+def attention_pairs(result: Entry) -> tuple[AttentionPair, ...]:
+    """One pair for each direction and shape of heads of which something was measured."""
+    groups: dict[tuple[str, str], dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
+    for one in _of(result, "attention"):
+        heads = f"{one['num_heads']} heads over {one['num_kv_heads']} of {one['head_dim']}, {one['dtype']}"
+        groups[one["direction"], heads][one["variant"]].append(one)
+    skipped = dict.fromkeys(
+        f"{one['item']}: {one['reason']}." for one in result["skipped"] if one["item"].startswith("attention ")
+    )
+    return tuple(
+        AttentionPair(
+            direction,
+            heads,
+            {variant: _time_band(variant, variants[variant], "seq_len") for variant in VARIANTS if variants[variant]},
+            {variant: peaks for variant in VARIANTS if (peaks := _peaks(variants[variant])) is not None},
+            tuple(text for text in skipped if direction in text),
+        )
+        for (direction, heads), variants in sorted(groups.items(), key=lambda group: group[0][0])
+    )
+
+
+def launch_view(result: Entry) -> LaunchView | None:
+    """Launches, the kernels of the smallest decode step, and steps in both modes; None where nothing was measured."""
+    eager, graph = (
+        next((_time(one) for one in _of(result, "launch") if one["mode"] == mode), None) for mode in ("eager", "graph")
+    )
+    kernels = [
+        *_smallest(
+            _of(result, "matmul"), "m", lambda one: f"product {one['n']:,} x {one['k']:,}", _own_products(result)
+        ),
+        *_smallest(_of(result, "vector"), "tokens", lambda one: str(one["op"]), _forward),
+        *_smallest(_of(result, "attention_decode"), "batch", lambda one: f"attention over {one['context']:,} tokens"),
+    ]
+    modes: dict[tuple[str, int, int], dict[str, float]] = defaultdict(dict)
+    for one in _of(result, "step"):
+        if one["phase"] == "decode":
+            modes[one["model"], one["batch"], one["seq_len"]][one["mode"]] = _time(one)
+    steps = tuple(
+        (f"{model}, batch {batch:,}, context {context:,}", both["eager"], both["graph"])
+        for (model, batch, context), both in modes.items()
+        if len(both) == len(("eager", "graph"))
+    )
+    if eager is None and graph is None:
+        return None
+    return LaunchView(eager, graph, tuple(sorted(kernels, key=lambda kernel: -kernel.seconds)), steps)
+
+
+def host_rows(result: Entry) -> tuple[HostRow, ...]:
+    """Transfers between host and device, in the order of their size."""
+    rows = (
+        HostRow(one["direction"], one["pinned"], one["buffer_bytes"], _time(one)) for one in _of(result, "host_link")
+    )
+    return tuple(sorted(rows, key=lambda row: (row.direction, not row.pinned, row.num_bytes)))
+
+
+def shapes_of(result: Entry, dtype: str) -> tuple[tuple[int, int], ...]:
+    """Weight matrices (n, k) whose forward products were measured in a format."""
+    rows = [one for one in _of(result, "matmul") if one["role"] == "forward" and one["dtype"] == dtype]
+    return tuple(dict.fromkeys((one["n"], one["k"]) for one in rows))
+
+
+def _of(result: Entry, kind: str) -> list[Entry]:
+    return [one for one in result["measurements"] if one["kind"] == kind]
+
+
+def _dtype(result: Entry) -> str:
+    return str(result["run"]["dtype"])
+
+
+def _time(one: Entry) -> float:
+    return float(one["time"]["median_s"])
+
+
+def _rate_band(name: str, entries: Iterable[Entry]) -> Band:
+    rows = sorted(entries, key=lambda one: one["buffer_bytes"])
+    moved = np.array([float(one["bytes"]) for one in rows])
+    times = {field: np.array([one["time"][field] for one in rows]) for field in ("median_s", "p10_s", "p90_s")}
+    x = np.array([float(one["buffer_bytes"]) for one in rows])
+    return Band(name, x, moved / times["median_s"], moved / times["p90_s"], moved / times["p10_s"])
+
+
+def _time_band(name: str, entries: Iterable[Entry], over: str) -> Band:
+    rows = sorted(entries, key=lambda one: one[over])
+    x = np.array([float(one[over]) for one in rows])
+    return Band(name, x, *(np.array([one["time"][field] for one in rows]) for field in ("median_s", "p10_s", "p90_s")))
+
+
+def _peaks(entries: Iterable[Entry]) -> tuple[Floats, Floats] | None:
+    rows = sorted((one for one in entries if one.get("peak_bytes")), key=lambda one: one["seq_len"])
+    if not rows:
+        return None
+    return np.array([float(one["seq_len"]) for one in rows]), np.array([float(one["peak_bytes"]) for one in rows])
+
+
+def _own_products(result: Entry) -> Any:
+    return lambda one: one["role"] == "forward" and one["dtype"] == _dtype(result)
+
+
+def _forward(one: Entry) -> bool:
+    return bool(one["direction"] == "forward")
+
+
+def _smallest(entries: list[Entry], size: str, name: Any, wanted: Any = lambda one: True) -> list[LaunchedKernel]:
+    """Each kernel at the smallest size of all, so that they belong to one step."""
+    rows = [one for one in entries if wanted(one)]
+    least = min((one[size] for one in rows), default=0)
+    found: dict[str, float] = {}
+    for one in rows:
+        if one[size] == least:
+            found.setdefault(name(one), _time(one))
+    return [LaunchedKernel(label, seconds) for label, seconds in found.items()]

@@ -1,0 +1,210 @@
+"""A run of our own benchmark as rows to read: the table beside each picture, and every measurement as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from core.display import digits, show_bytes, show_percent, show_rate, show_seconds
+from core.layer_prediction import Judged, Score
+from core.measured_views import Curves, Fit, Placed
+from core.own_views import AttentionPair, Bandwidth, HostRow, LaunchView
+
+Row = dict[str, str]
+Entry = Mapping[str, Any]
+
+
+def roofline_rows(placed: Placed) -> list[Row]:
+    """Each measured product."""
+    sheet = placed.reached.datasheet_flops_per_s
+    rows = []
+    for at, label in enumerate(placed.labels):
+        for column in np.flatnonzero(~placed.outside[at]):
+            rate = float(placed.flops_per_s[at, column])
+            row = {
+                "weights": label,
+                "rows": f"{placed.rows[at, column]:,.0f}",
+                "FLOP/byte": digits(float(placed.intensity[at, column])),
+                "reached": show_rate(rate, "FLOP"),
+            }
+            rows.append(row | ({} if sheet is None else {"of the datasheet": show_percent(rate / sheet)}))
+    return rows
+
+
+def bandwidth_rows(found: Bandwidth) -> list[Row]:
+    """One row a size and direction."""
+    sheet = found.datasheet_bytes_per_s
+    return [
+        {
+            "what": curve.name,
+            "buffer": show_bytes(float(x)),
+            "median": show_rate(float(rate), "B"),
+            "p10 to p90": f"{show_rate(float(low), 'B')} to {show_rate(float(high), 'B')}",
+        }
+        | ({} if sheet is None else {"of the datasheet": show_percent(float(rate) / sheet)})
+        for curve in found.curves
+        for x, rate, low, high in zip(curve.x, curve.median, curve.low, curve.high, strict=True)
+    ]
+
+
+def attention_rows(pair: AttentionPair, unit: str) -> list[Row]:
+    """One row a length: both times, both peaks."""
+    lengths = np.unique(np.concatenate([curve.x for curve in pair.seconds.values()]))
+    rows = []
+    for length in lengths:
+        row = {"tokens": f"{length:,.0f}"}
+        for name, curve in pair.seconds.items():
+            here = np.flatnonzero(curve.x == length)
+            row[name] = show_seconds(float(curve.median[here[0]])) if here.size else "not measured"
+        for name, (x, peaks) in pair.peak_bytes.items():
+            here = np.flatnonzero(x == length)
+            row[f"{name}, peak memory"] = show_bytes(float(peaks[here[0]]), unit) if here.size else "not measured"
+        rows.append(row)
+    return rows
+
+
+def launch_rows(view: LaunchView) -> list[Row]:
+    """Each kernel against a launch, then each decode step in both modes."""
+    rows = []
+    for kernel in view.kernels:
+        times = "" if view.eager_s is None else digits(kernel.seconds / view.eager_s, 2)
+        rows.append({"kernel": kernel.name, "takes": show_seconds(kernel.seconds), "in launches": times})
+    return rows
+
+
+def step_rows(view: LaunchView) -> list[Row]:
+    """Decode steps of one layer launched one by one, and from a graph."""
+    return [
+        {
+            "step of one layer": name,
+            "launched one by one": show_seconds(eager),
+            "from a graph": show_seconds(graph),
+            "gain": f"{digits(eager / graph, 2)} x",
+        }
+        for name, eager, graph in view.steps
+    ]
+
+
+def host_table(rows: Sequence[HostRow]) -> list[Row]:
+    """Transfers between host and device."""
+    return [
+        {
+            "direction": row.direction.replace("_", " "),
+            "memory": "pinned" if row.pinned else "pageable",
+            "size": show_bytes(row.num_bytes),
+            "takes": show_seconds(row.seconds),
+            "rate": show_rate(row.bytes_per_s, "B"),
+        }
+        for row in rows
+    ]
+
+
+def curve_rows(curves: Curves, name: str) -> list[Row]:
+    """Measured cells of each curve; where a shape was not measured as it stands, the ends of the curve."""
+    rows = []
+    for curve in curves.curves:
+        points = list(zip(curve.points_x, curve.points_s, strict=True))
+        read = not points
+        if read:
+            places = np.unique(np.linspace(0, curve.x.size - 1, 8).astype(int))
+            points = [(curve.x[at], curve.seconds[at]) for at in places]
+        for x, seconds in points:
+            floor = float(np.interp(x, curves.floor_x, curves.floor_s))
+            row = {"system": curve.name, name: f"{x:,.0f}", "takes": show_seconds(float(seconds))}
+            known = np.isfinite(floor)
+            row["datasheet's floor"] = (
+                f"{show_seconds(floor)} ({show_percent(floor / seconds)})" if known else "unknown"
+            )
+            row["how"] = "read between others" if read else "measured"
+            rows.append(row)
+    return rows
+
+
+def fit_rows(op: str, fits: Sequence[Fit]) -> list[Row]:
+    """A collective's start and rate."""
+    return [
+        {
+            "collective": op.replace("_", "-"),
+            "system": fit.name,
+            "latency": show_seconds(fit.latency_s),
+            "each GPU sends": show_rate(fit.bus_bytes_per_s, "B"),
+            "link, one way": "unknown" if fit.link_bytes_per_s is None else show_rate(fit.link_bytes_per_s, "B"),
+            "worst miss": show_percent(fit.worst),
+        }
+        for fit in fits
+    ]
+
+
+def score_rows(scores: Sequence[Score]) -> list[Row]:
+    """Errors by phase."""
+    return [
+        {
+            "phase": score.phase,
+            "steps": f"{score.count:,}",
+            "median error": show_percent(score.median),
+            "90th percentile": show_percent(score.p90),
+            "worst": show_percent(score.worst),
+            "tends to": f"{score.bias:+.1%}",
+        }
+        for score in scores
+    ]
+
+
+def judged_rows(judged: Sequence[Judged]) -> list[Row]:
+    """Each step beside its prediction."""
+    return [
+        {
+            "phase": one.phase,
+            "model": one.model,
+            "batch": f"{one.batch:,}",
+            "tokens": f"{one.seq_len:,}",
+            "launched": one.mode,
+            "measured": show_seconds(one.measured_s),
+            "predicted": show_seconds(one.predicted_s),
+            "error": f"{one.error:+.1%}",
+            "read": "between measured cells" if one.inside else "continued beyond them",
+        }
+        for one in judged
+    ]
+
+
+def measurement_columns(result: Entry) -> dict[str, list[object]]:
+    """Every measurement as columns, settings and times, for a CSV."""
+    rows = [
+        {name: value for name, value in one.items() if name != "time"} | dict(one["time"])
+        for one in result["measurements"]
+    ]
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name, "") for row in rows] for name in names}
+
+
+def fact_rows(result: Entry) -> list[Row]:
+    """What a result says of itself."""
+    system, run = result["system"], result["run"]
+    versions = ", ".join(
+        f"{name} {system[name]}" for name in ("torch", "cuda", "rocm", "nccl", "driver") if system[name]
+    )
+    facts = {
+        "device": f"{system['name']}, {show_bytes(system['memory_bytes'])} of memory",
+        "when": f"{run['started']:%Y-%m-%d %H:%M} UTC, {show_seconds(run['seconds'])}",
+        "status": result["status"] if result["stopped"] is None else f"{result['status']}: {result['stopped']}",
+        "command": run["command"],
+        "versions": f"{versions}, Python {system['python']}",
+        "host": f"{system['os']}, {system['machine']}, {system['cpu_count']} CPUs, {system['cpu_threads']} threads",
+        "code": f"{run['commit'] or 'commit unknown'}, checksum {run['code_sha256'][:12]}",
+        "measured": f"{len(result['measurements']):,} points, {len(result['skipped']):,} skipped",
+    }
+    return [{"of the run": name, "is": value} for name, value in facts.items()]
+
+
+def skipped_rows(result: Entry) -> list[Row]:
+    """What was not measured, each reason once for an item."""
+    found: dict[tuple[str, str], int] = {}
+    for one in result["skipped"]:
+        found[one["item"], one["reason"]] = found.get((one["item"], one["reason"]), 0) + 1
+    return [
+        {"item": item, "points": f"{count}", "why it was not measured": reason}
+        for (item, reason), count in found.items()
+    ]

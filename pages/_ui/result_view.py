@@ -1,0 +1,190 @@
+"""One result of the benchmark: pictures, each with its numbers as a table, and predictions against measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import streamlit as st
+
+from core import run_tables
+from core.charts import measured as profile_charts
+from core.charts import own_run
+from core.charts.live import LiveFigure
+from core.layer_prediction import scores
+from core.measured_views import at_the_roofline, collective_over_bytes
+from core.own_views import attention_pairs, bandwidth, host_rows, launch_view, shapes_of
+from pages._ui import settings
+from pages._ui.live_chart import live_chart
+from pages._ui.predict import READING_WIDTH
+from pages._ui.results import Opened
+from pages._ui.step_page import csv_download, data_table
+from pages._ui.words import inline, plain
+
+TABS = ("Roofline", "Memory", "Attention", "Launches", "Collectives", "Predict against measure", "All numbers")
+_NONE = "This result has none: {}"
+
+
+def show(opened: Opened) -> None:
+    """What the result says of itself, then the open tab; the others are neither computed nor sent."""
+    if opened.result.stopped is not None:
+        st.warning(f"A partial result: {plain(opened.result.stopped)}.", icon=":material/warning:")
+    for note in opened.result.notes:
+        st.caption(plain(note))
+    parts: dict[str, Callable[[Opened], None]] = dict(
+        zip(TABS, (_roofline, _memory, _attention, _launches, _collectives, _predictions, _numbers), strict=True)
+    )
+    for name, tab in zip(TABS, st.tabs(TABS, key="measure.tab", on_change="rerun"), strict=True):
+        if tab.open:
+            with tab:
+                parts[name](opened)
+
+
+def _say(*sentences: str) -> None:
+    st.markdown("  \n".join(map(inline, sentences)), width=READING_WIDTH)
+
+
+def _rows(rows: Sequence[dict[str, str]], name: str) -> None:
+    """The picture's numbers, to read in its place."""
+    if rows:
+        with st.expander("As a table", icon=":material/table:", key=f"measure.{name}.table", on_change="rerun") as box:
+            if box.open:
+                data_table(st.empty(), rows)
+
+
+def _none(why: str) -> None:
+    st.markdown(f":gray[{_NONE.format(why)}]")
+
+
+def _roofline(opened: Opened) -> None:
+    profile = opened.profile
+    dtypes = profile.dtypes if profile else ()
+    if not dtypes:
+        _none("no product was measured.")
+        return
+    usual = opened.result.run.dtype
+    dtype = st.segmented_control(
+        "Format of the products",
+        dtypes,
+        default=usual if usual in dtypes else dtypes[0],
+        required=True,
+        key="measure.dtype",
+    )
+    chart = _roofline_chart(opened, dtype)
+    _say(*chart.alt)
+    live_chart(chart, key="measure.roofline")
+    st.caption(
+        "Points are measured products, each operand counted once; rows grow from left to right. Dotted is the roof as "
+        "measured: the best product, and weights read at few rows. Solid is the datasheet's, where the catalog has one."
+    )
+    placed = at_the_roofline(profile, shapes_of(opened.entry, dtype), dtype) if profile else None
+    if placed:
+        _rows(run_tables.roofline_rows(placed), "roofline")
+
+
+@lru_cache(maxsize=8)
+def _roofline_chart(opened: Opened, dtype: str) -> LiveFigure:
+    assert opened.profile is not None
+    placed = at_the_roofline(opened.profile, shapes_of(opened.entry, dtype), dtype)
+    return profile_charts.at_roofline([placed] if placed else [])
+
+
+def _memory(opened: Opened) -> None:
+    chip = opened.profile.accelerator if opened.profile else None
+    found = bandwidth(opened.entry, chip.hbm_bytes_per_s if chip else None)
+    if found is None:
+        _none("no copy was measured.")
+    else:
+        _say(own_run.bandwidth_text(found))
+        live_chart(own_run.bandwidth(found), key="measure.memory")
+        st.caption("A copy moves its buffer twice. Small buffers stay in the cache; the last ones come from memory.")
+        _rows(run_tables.bandwidth_rows(found), "memory")
+    if links := host_rows(opened.entry):
+        st.subheader("Between host and device", anchor=False)
+        data_table(st.empty(), run_tables.host_table(links))
+
+
+def _attention(opened: Opened) -> None:
+    pairs, unit = attention_pairs(opened.entry), settings.unit()
+    if not pairs:
+        _none("attention was not measured.")
+    for at, pair in enumerate(pairs):
+        if at:
+            st.divider()
+        _say(own_run.attention_text(pair))
+        live_chart(own_run.attention_times(pair), key=f"measure.attention.{at}")
+        if pair.peak_bytes:
+            _say(own_run.memory_text(pair, unit))
+            live_chart(own_run.attention_memory(pair, unit), key=f"measure.attention_memory.{at}")
+        else:
+            st.caption("Peak memory is counted on CUDA devices only.")
+        for text in pair.missing:
+            st.caption(plain(text))
+        _rows(run_tables.attention_rows(pair, unit), f"attention.{at}")
+
+
+def _launches(opened: Opened) -> None:
+    view = launch_view(opened.entry)
+    if view is None:
+        _none("no launch was measured.")
+        return
+    _say(own_run.launch_text(view))
+    if view.kernels:
+        live_chart(own_run.launches(view), key="measure.launches")
+        _rows(run_tables.launch_rows(view), "launches")
+    if view.steps:
+        st.subheader("The same step, launched one by one and from a graph", anchor=False)
+        data_table(st.empty(), run_tables.step_rows(view))
+
+
+def _collectives(opened: Opened) -> None:
+    messages = opened.profile.messages if opened.profile else {}
+    if not messages or opened.profile is None:
+        _none("collectives need two or more GPUs and their own set: `--set collectives` under torchrun.")
+        return
+    for op, ranks in messages:
+        curves, fits = collective_over_bytes([opened.profile], op, ranks)
+        _say(*map(profile_charts.fit_text, fits))
+        live_chart(profile_charts.collectives(curves, fits), key=f"measure.{op}.{ranks}")
+        data_table(st.empty(), run_tables.fit_rows(op, fits))
+        _rows(run_tables.curve_rows(curves, "bytes"), f"{op}.{ranks}")
+
+
+def _predictions(opened: Opened) -> None:
+    judged = opened.judged
+    if not judged:
+        _none("no step of a layer was measured beside the kernels that would predict it.")
+        return
+    st.markdown(
+        "Steps of one decoder layer, predicted from kernels and links of the same run. The prediction never sees a "
+        "step: kernels calibrate, steps judge. Errors as they are:",
+        width=READING_WIDTH,
+    )
+    data_table(st.empty(), run_tables.score_rows(scores(judged)))
+    live_chart(_predictions_chart(opened), key="measure.predictions")
+    st.caption("On the line prediction and measurement agree; the thin lines are 20% to either side.")
+    _rows(run_tables.judged_rows(judged), "predictions")
+
+
+@lru_cache(maxsize=4)
+def _predictions_chart(opened: Opened) -> LiveFigure:
+    return own_run.predictions(opened.judged)
+
+
+def _numbers(opened: Opened) -> None:
+    data_table(st.empty(), run_tables.fact_rows(opened.entry))
+    with st.container(horizontal=True):
+        st.download_button(
+            "The result as JSON",
+            opened.text,
+            file_name="result.json",
+            mime="application/json",
+            icon=":material/download:",
+            type="tertiary",
+            key="measure.json",
+            on_click="ignore",
+        )
+        csv_download("All measurements as CSV", lambda: run_tables.measurement_columns(opened.entry), key="measure.csv")
+    if skipped := run_tables.skipped_rows(opened.entry):
+        st.subheader("Not measured, and why", anchor=False)
+        data_table(st.empty(), skipped)

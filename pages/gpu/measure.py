@@ -1,0 +1,48 @@
+"""Run on my GPU: measure this machine or bring a result, and see where it lies and whether predictions hold."""
+
+import streamlit as st
+
+from core.microbench.standalone import NAME, build
+from pages._ui import result_view, results
+from pages._ui.gpu_run import run_box
+from pages._ui.predict import READING_WIDTH
+
+
+def bring_your_own() -> None:
+    """The script to take along, how it is called, and the way back."""
+    with st.expander("Measure on another machine, and bring the result", icon=":material/upload_file:"):
+        st.markdown(
+            "One script, with PyTorch 2.5 or newer as its only need. It writes a JSON file and sends nothing anywhere.",
+            width=READING_WIDTH,
+        )
+        st.download_button(
+            "Download the script",
+            build,
+            file_name=NAME,
+            mime="text/x-python",
+            icon=":material/download:",
+            key="measure.script",
+            on_click="ignore",
+        )
+        st.code(
+            f"python {NAME} --out result.json                 # quick: under a minute on a GPU\n"
+            f"python {NAME} --out result.json --set full      # five to ten minutes\n"
+            f"torchrun --standalone --nproc-per-node 2 {NAME} --out links.json --set collectives",
+            language="bash",
+            wrap_lines=True,
+        )
+        results.upload_box()
+
+
+with st.container(horizontal_alignment="center"), st.container(width=1080):
+    st.title("Run on my GPU", anchor=False)
+    st.markdown(
+        "A datasheet's roofline is off by a third on real decode steps. Measure the card: where does the ridge really "
+        "lie, what does a launch cost, and do predictions hold?",
+        width=READING_WIDTH,
+    )
+    run_box()
+    bring_your_own()
+    opened = results.choose()
+    if opened:
+        result_view.show(opened)
