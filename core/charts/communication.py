@@ -19,7 +19,8 @@ from core.display import show_bytes, show_difference, show_percent, show_seconds
 WORK, EXPOSED, ON_LINKS = "work: kernels and optimizer", "exposed", "on the links"
 HIDDEN, BUBBLE = "hidden behind work", "bubble: a stage waits"
 ROLE_OF_PART = {WORK: "accent", EXPOSED: "communication", ON_LINKS: "communication", HIDDEN: "other", BUBBLE: "idle"}
-_GPU_TICKS = (1, 4, 16, 64, 256, 1024, 4096, 16_384)
+_GPU_TICKS = tuple(4**k for k in range(14))  # beyond the most GPUs that a layout can name on one axis
+MOST_TICKS = 8
 
 
 @lru_cache(maxsize=64)
@@ -177,6 +178,8 @@ def scaling_figure(scaling: Scaling) -> LiveFigure:
         }
     )
     low, high = _ends(scaling)
+    ticks = [tick for tick in _GPU_TICKS if low <= tick <= high] or [low]
+    ticks = ticks[:: -(-len(ticks) // MOST_TICKS)]
     all_fit = all(all(curve.fits) for curve in curves.values())
     top = max(max(curve.mfu) for curve in curves.values())
     layout = {
@@ -185,8 +188,8 @@ def scaling_figure(scaling: Scaling) -> LiveFigure:
         "xaxis": {
             "type": "log",
             "range": [math.log10(low) - 0.15, math.log10(high) + 0.15],
-            "tickvals": [tick for tick in _GPU_TICKS if low <= tick <= high] or [low],
-            "ticktext": [f"{tick:,}" for tick in _GPU_TICKS if low <= tick <= high] or [f"{low:,}"],
+            "tickvals": ticks,
+            "ticktext": [f"{tick:,}" for tick in ticks],
             "title": {"text": "GPUs" if all_fit else "GPUs (open marks: the memory does not suffice)"},
             "fixedrange": True,
         },
@@ -198,15 +201,18 @@ def scaling_figure(scaling: Scaling) -> LiveFigure:
 
 def _scaling_readouts(scaling: Scaling) -> tuple[Readout, ...]:
     def at_end(name: str, curve: Curve, emphasis: bool) -> Readout:
-        gpus = f"{curve.num_gpus[-1]:,} GPU" + ("s" if curve.num_gpus[-1] > 1 else "")
         note = f"{show_percent(curve.of_first[-1])} of the throughput a GPU has on {curve.num_gpus[0]:,}"
-        return Readout(f"{name}, on {gpus}", [f"MFU {show_percent(curve.mfu[-1])}"], [note], emphasis)
+        return Readout(f"{name}, on {_count(curve.num_gpus[-1])}", [f"MFU {show_percent(curve.mfu[-1])}"], [note], emphasis)
 
     return at_end("strong scaling", scaling.strong, True), at_end("weak scaling", scaling.weak, False)
 
 
+def _count(gpus: int) -> str:
+    return f"{gpus:,} GPU" + ("s" if gpus > 1 else "")
+
+
 def _curve_in_words(name: str, curve: Curve) -> str:
-    first, last = (f"{show_percent(curve.mfu[k])} on {curve.num_gpus[k]:,} GPUs" for k in (0, -1))
+    first, last = (f"{show_percent(curve.mfu[k])} on {_count(curve.num_gpus[k])}" for k in (0, -1))
     return f"{name.capitalize()}, MFU goes from {first} to {last}."
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from core.charts.communication import by_axis, scaling_figure, scaling_table, sweep_table
+from core.charts.communication import MOST_TICKS, by_axis, scaling_figure, scaling_table, sweep_table
 from core.communication import headline_of, over_gpus, scaling
 from core.display import show_bytes, show_percent, show_seconds
 from core.presets import load_presets
@@ -98,6 +98,16 @@ def test_the_scaling_curve_marks_what_does_not_fit_and_where_we_are():
     assert own["y"] == pytest.approx([100 * headline_of(START).mfu])
     assert "open marks" in payload["figure"]["layout"]["xaxis"]["title"]["text"]
     assert payload["alt"][0].startswith("Strong: the batch stays, MFU goes from")
+    assert " on 1 GPU to " in payload["alt"][0]
+    assert payload["figure"]["layout"]["xaxis"]["tickvals"] == [1, 4, 16, 64, 256, 1024, 4096, 16_384]
+
+
+def test_more_gpus_than_the_curve_ends_at_have_ticks_too():
+    run = changed(START, data_parallel=65_536, tensor_parallel=8, pipeline_parallel=80, num_micro_batches=65_536)
+    axis = scaling_figure(scaling(run)).payload()["figure"]["layout"]["xaxis"]
+    assert 10 ** axis["range"][1] > run.training.num_gpus == 65_536 * 640
+    assert axis["tickvals"][-1] > run.training.num_gpus / 16
+    assert len(axis["tickvals"]) <= MOST_TICKS
 
 
 def test_tables_hold_what_the_charts_show():
