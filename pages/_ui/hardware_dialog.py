@@ -35,12 +35,14 @@ LINK_BOXES: Mapping[str, tuple[str, float]] = {
 def show() -> None:
     """The dialog; it closes when the hardware is taken."""
     here = state.current()
-    accelerator = _choose("gpu", "Accelerator", load_accelerators(), here.accelerator)
-    accelerator, told = _edit("gpu", accelerator, ACCELERATOR_BOXES)
+    picked = _choose("gpu", "Accelerator", load_accelerators(), here.accelerator)
+    accelerator, told = _edit("gpu", picked, ACCELERATOR_BOXES)
     st.caption(_facts(accelerator))
     left, right = st.columns(2)
     with left:
-        scale_up, told_up = _link("up", "Link inside a node", here.scale_up)
+        # Another accelerator comes with links of its own; a key of its own makes the box start there.
+        another = picked.scale_up_link if picked.id != here.accelerator.id else None
+        scale_up, told_up = _link(f"up.{picked.id}", "Link inside a node", here.scale_up, start=another)
     with right:
         scale_out, told_out = _link("out", "Link between nodes", here.scale_out)
     if st.button("Use this hardware", type="primary", key="hardware.use", disabled=bool(told or told_up or told_out)):
@@ -52,18 +54,18 @@ def _rebuilt(here: Scenario, accelerator: Accelerator, scale_up: Link, scale_out
     return build(here.model, accelerator, scale_up, scale_out, field_values(here))
 
 
-def _link(key: str, label: str, here: Link) -> tuple[Link, str]:
-    link = _choose(key, label, load_links(), here)
+def _link(key: str, label: str, here: Link, *, start: str | None = None) -> tuple[Link, str]:
+    link = _choose(key, label, load_links(), here, start=start)
     link, told = _edit(key, link, LINK_BOXES)
     return link, told
 
 
-def _choose(key: str, label: str, catalog: Mapping[str, Row], here: Row) -> Row:
-    """A row of the catalog; hardware edited earlier stands first in the list."""
+def _choose(key: str, label: str, catalog: Mapping[str, Row], here: Row, *, start: str | None = None) -> Row:
+    """A row of the catalog, the scenario's own unless it is to ``start`` elsewhere; one edited earlier stands first."""
     rows = ({here.id: here} if here.id not in catalog else {}) | dict(catalog)
     ids = list(rows)
     picked = st.selectbox(
-        label, ids, index=ids.index(here.id), format_func=lambda i: rows[i].name, key=f"hardware.{key}"
+        label, ids, index=ids.index(start or here.id), format_func=lambda i: rows[i].name, key=f"hardware.{key}"
     )
     return rows[picked]
 

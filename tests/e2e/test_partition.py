@@ -496,6 +496,20 @@ def test_an_accelerator_edited_by_hand(results: OpenResults):
     assert numbers(results(page.url.partition("/partition")[2])) == numbers(page)
 
 
+def test_another_accelerator_brings_the_link_between_its_neighbours(results: OpenResults):
+    page = results()
+    opened = dialog(page, "H100 SXM")
+    link = opened.get_by_role("combobox", name="Link inside a node")
+    expect(link).to_have_value("NVLink 4")
+    box = opened.get_by_role("combobox", name="Accelerator")
+    box.click()
+    box.fill("MI300X")
+    page.get_by_role("option", name="MI300X").click()
+    expect(link).to_have_value("Infinity Fabric (MI300X/MI325X)")
+    opened.get_by_role("button", name="Use this hardware").click()
+    page.wait_for_url("**up=infinity-fabric-mi300x**")
+
+
 def test_a_saved_scenario_opens_elsewhere(results: OpenResults):
     page = results("?dp=16&tp=8&zero=1")
     opened = dialog(page, "Share")
