@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from core.cards.card import AnyCard
 from core.cards.library import MAX_FILE_BYTES, Bank, read_texts
+from core.cards.models import Source
 from core.cards.problems import CardProblem
 from core.cards.validate import check_one
 from core.units import MB
@@ -20,7 +21,7 @@ MAX_ZIP_MB = 2
 MAX_ZIP_BYTES = MAX_ZIP_MB * MB
 MAX_FILES = 500
 SEEDS = 50  # of the 200 that the shipped bank is checked with: an upload is answered in seconds
-MAX_TOTAL_BYTES = 5_000_000
+MAX_TOTAL_BYTES = 5 * MB  # unpacked
 FOLDERS = ("drills", "questions", "quizzes", "claims", "sources")
 SUFFIXES = {".md", ".yaml", ".yml"}
 
@@ -35,7 +36,7 @@ class OwnCards:
 
     cards: Mapping[str, AnyCard]
     problems: tuple[CardProblem, ...]
-    sources: Bank
+    sources: Mapping[str, Source]  # that they bring along
 
 
 def from_zip(data: bytes, shipped: Bank) -> OwnCards:
@@ -117,7 +118,7 @@ def checked(texts: Mapping[str, bytes], shipped: Bank) -> OwnCards:
             usable[card_id] = card
     if not own.cards and not problems:
         raise OwnCardsError(f"No card was found. Cards lie in the folders {', '.join(FOLDERS)} as .md files.")
-    return OwnCards(usable, tuple(sorted(set(problems))), own)
+    return OwnCards(usable, tuple(sorted(set(problems))), own.sources)
 
 
 def _placed(texts: Mapping[str, bytes]) -> dict[str, bytes]:

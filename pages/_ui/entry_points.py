@@ -8,6 +8,8 @@ import streamlit as st
 
 from pages._ui import registry
 
+CHECK_UP, SPRINT = "Five-minute check-up", "Ten-minute sprint"  # as the pages' own controls name them
+
 
 @dataclass(frozen=True, slots=True)
 class EntryPoint:
@@ -22,19 +24,19 @@ class EntryPoint:
 
 ENTRY_POINTS = (
     EntryPoint(
-        "Five-minute check-up",
+        CHECK_UP,
         "Ten mixed cards, then a map of what to practise.",
         ":material/timer:",
         "quiz",
-        ("quiz.way", "Five-minute check-up"),
+        ("quiz.way", CHECK_UP),
     ),
     EntryPoint("Today's review", "What is due comes back before you forget it.", ":material/event_repeat:", "review"),
     EntryPoint(
-        "Ten-minute sprint",
+        SPRINT,
         "Ten numbers against the clock.",
         ":material/calculate:",
         "drills",
-        ("drills.mode", "Ten-minute sprint"),
+        ("drills.mode", SPRINT),
     ),
     EntryPoint("Open questions", "Rubric, hints, and twists that change the numbers.", ":material/forum:", "cards"),
 )

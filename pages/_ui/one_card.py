@@ -7,17 +7,16 @@ from typing import TypeVar
 
 import streamlit as st
 
-from core.cards.card import AnyCard
+from core.cards.card import AnyCard, Kind
 from core.progress.document import Mode
-from pages._ui import card_address
 from pages._ui.card_tools import tools
-from pages._ui.picker import next_card, topic_filter
+from pages._ui.picker import next_card, on_page, topic_filter
 
 CardT = TypeVar("CardT", bound=AnyCard)
 View = Callable[[CardT, int, str, Mode | None], object]
 
 
-def one_at_a_time(kind: str, card_class: type[CardT], view: View[CardT], *, place: str, thing: str) -> None:
+def one_at_a_time(kind: Kind, card_class: type[CardT], view: View[CardT], *, place: str, thing: str) -> None:
     """The filter, the card, and the way on.
 
     Args:
@@ -28,16 +27,10 @@ def one_at_a_time(kind: str, card_class: type[CardT], view: View[CardT], *, plac
         thing: what such a card is called.
     """
     cards = topic_filter(kind)
-    shown = card_address.shown(kind)
-    if isinstance(shown, str):
-        st.warning(shown, icon=":material/link_off:")
-    if not isinstance(shown, card_address.Shown):
-        shown = next_card(cards)
+    shown = on_page(kind, cards)
     if shown is None or not isinstance(shown.card, card_class):
         st.info(f"There is no {thing} on this topic. Choose another.")
         return
-    if shown.remark:
-        st.info(shown.remark)
     done = view(shown.card, shown.seed, place, "quiz")
     st.button(
         f"Next {thing}",

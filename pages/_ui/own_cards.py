@@ -31,7 +31,7 @@ def mount() -> None:
     for own in (folder_cards(), uploaded(kept.text)):
         if isinstance(own, OwnCards):
             found |= own.cards
-            sources |= own.sources.sources
+            sources |= own.sources
     bank.keep_own_cards(found, sources)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.cards.card import AnyCard
+from core.cards.card import AnyCard, Kind
 from core.cards.draw import fresh_seed, seed_from
 from core.cards.picking import pick
 from core.progress.document import active_attempts
@@ -17,7 +17,7 @@ from pages._ui import bank, card_address, learner
 ALL = "All topics"
 
 
-def topic_filter(kind: str) -> list[AnyCard]:
+def topic_filter(kind: Kind) -> list[AnyCard]:
     """A box to choose a topic, and the cards of one kind in it."""
     topics = list(dict.fromkeys(card.topic for card in bank.of_kind(kind)))
     topic = st.selectbox(
@@ -30,6 +30,18 @@ def topic_filter(kind: str) -> list[AnyCard]:
         persist_state="session",
     )
     return [card for card in bank.of_kind(kind) if topic in (ALL, card.topic)]
+
+
+def on_page(kind: Kind, cards: Sequence[AnyCard]) -> card_address.Shown | None:
+    """The card that the address names, else the next one of these; a link that leads nowhere is answered in words."""
+    shown = card_address.shown(kind)
+    if isinstance(shown, str):
+        st.warning(shown, icon=":material/link_off:")
+    if not isinstance(shown, card_address.Shown):
+        shown = next_card(cards)
+    if shown and shown.remark:
+        st.info(shown.remark)
+    return shown
 
 
 def next_card(cards: Sequence[AnyCard], after: AnyCard | None = None) -> card_address.Shown | None:

@@ -2,14 +2,16 @@
 
 import streamlit as st
 
-from pages._ui import bank, card_address
+from core.cards.card import Card
+from pages._ui import bank
 from pages._ui.card_tools import tools
 from pages._ui.drill_view import drill
-from pages._ui.picker import next_card, topic_filter
+from pages._ui.entry_points import SPRINT
+from pages._ui.picker import next_card, on_page, topic_filter
 from pages._ui.practice import practice_page
 from pages._ui.sprint import sprint
 
-ONE, SPRINT, ESTIMATOR = "One at a time", "Ten-minute sprint", "Estimator"
+ONE, ESTIMATOR = "One at a time", "Estimator"
 ABOUT = {
     ONE: "Work out one number. At first some of the steps are given; they fade with practice.",
     SPRINT: "Ten numbers in ten minutes, no steps given. The clock runs from Start.",
@@ -26,14 +28,8 @@ with practice_page("Drills"):
     if mode == SPRINT:
         sprint(cards)
     else:
-        shown = card_address.shown("drill")
-        if isinstance(shown, str):
-            st.warning(shown, icon=":material/link_off:")
-        if not isinstance(shown, card_address.Shown):
-            shown = next_card(cards)
-        if shown:
-            if shown.remark:
-                st.info(shown.remark)
+        shown = on_page("drill", cards)
+        if shown and isinstance(shown.card, Card):
             done = drill(shown.card, shown.seed, "drills", "estimator" if mode == ESTIMATOR else "drill")
             with st.container(horizontal=True):
                 st.button(

@@ -47,7 +47,7 @@ with practice_page("Own cards"):
         type="zip",
         key="own.upload",
         on_change=upload,
-        max_upload_size=5,
+        max_upload_size=5,  # above what is read, so that a zip too large is refused in our words
     )
     report(own_cards.folder_cards(), "folder")
     report(own_cards.uploaded(own_cards.kept_zip()), "zip")

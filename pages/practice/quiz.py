@@ -3,41 +3,14 @@
 import streamlit as st
 
 from core.cards.card import McqCard
-from pages._ui import bank, card_address
-from pages._ui.card_tools import tools
+from pages._ui import bank
 from pages._ui.check_up import check_up
+from pages._ui.entry_points import CHECK_UP
 from pages._ui.mcq_view import mcq
-from pages._ui.picker import next_card, topic_filter
+from pages._ui.one_card import one_at_a_time
 from pages._ui.practice import practice_page
 
-ONE, CHECK_UP = "One at a time", "Five-minute check-up"
-
-
-def one_at_a_time() -> None:
-    """The question that the address names, or the next one of a topic."""
-    st.markdown("Pick one, say how sure you are, then read the reason for every option.")
-    cards = topic_filter("mcq")
-    shown = card_address.shown("mcq")
-    if isinstance(shown, str):
-        st.warning(shown, icon=":material/link_off:")
-    if not isinstance(shown, card_address.Shown):
-        shown = next_card(cards)
-    if shown is None or not isinstance(shown.card, McqCard):
-        st.info("There is no question on this topic. Choose another.")
-        return
-    if shown.remark:
-        st.info(shown.remark)
-    done = mcq(shown.card, shown.seed, "quiz", "quiz")
-    st.button(
-        "Next question",
-        type="primary" if done else "secondary",
-        icon=":material/arrow_forward:",
-        on_click=lambda: next_card(cards, after=shown.card),
-    )
-    if done:
-        tools(shown.card, shown.seed)
-    st.markdown(f":small[:gray[{len(bank.of_kind('mcq'))} questions; options are shuffled at every showing.]]")
-
+ONE = "One at a time"
 
 with practice_page("Quiz"):
     way = st.segmented_control(
@@ -46,4 +19,6 @@ with practice_page("Quiz"):
     if way == CHECK_UP:
         check_up()
     else:
-        one_at_a_time()
+        st.markdown("Pick one, say how sure you are, then read the reason for every option.")
+        one_at_a_time("mcq", McqCard, mcq, place="quiz", thing="question")
+        st.markdown(f":small[:gray[{len(bank.of_kind('mcq'))} questions; options are shuffled at every showing.]]")
