@@ -202,7 +202,9 @@ def scaling_figure(scaling: Scaling) -> LiveFigure:
 def _scaling_readouts(scaling: Scaling) -> tuple[Readout, ...]:
     def at_end(name: str, curve: Curve, emphasis: bool) -> Readout:
         note = f"{show_percent(curve.of_first[-1])} of the throughput a GPU has on {curve.num_gpus[0]:,}"
-        return Readout(f"{name}, on {_count(curve.num_gpus[-1])}", [f"MFU {show_percent(curve.mfu[-1])}"], [note], emphasis)
+        return Readout(
+            f"{name}, on {_count(curve.num_gpus[-1])}", [f"MFU {show_percent(curve.mfu[-1])}"], [note], emphasis
+        )
 
     return at_end("strong scaling", scaling.strong, True), at_end("weak scaling", scaling.weak, False)
 
