@@ -74,9 +74,8 @@ def unit(text: str) -> Unit:
     clean = " ".join(text.split())
     if len(clean) > MAX_LENGTH:
         raise UnitError(f"{clean[:MAX_LENGTH]!r}... is too long for a unit")
-    head = _OF.split(PER_TIME.sub("/", clean))[0]
-    head = RATES.get(head, head)
-    numerator, *below = (part.strip() for part in head.split("/"))
+    plain = without_owner(clean)
+    numerator, *below = (part.strip() for part in RATES.get(plain, plain).split("/"))
     scale, kind = _simple(numerator, clean)
     for part in below:
         if not part:
@@ -85,6 +84,11 @@ def unit(text: str) -> Unit:
         scale /= below_scale
         kind = kind if below_kind == "number" else f"{kind}/{below_kind}"
     return Unit(clean, scale, kind)
+
+
+def without_owner(text: str) -> str:
+    """A unit without what the number belongs to, a time as a stroke: GB of "GB per request", tok/s of "tok per s"."""
+    return _OF.split(PER_TIME.sub("/", text))[0]
 
 
 def _simple(word: str, whole: str) -> tuple[float, str]:

@@ -9,7 +9,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from core.cards.quantities import KNOWN, PER_TIME, PREFIXES, RATES, Unit, UnitError, spelt_like, unit
+from core.cards.quantities import KNOWN, PER_TIME, PREFIXES, RATES, Unit, UnitError, spelt_like, unit, without_owner
 from core.cards.text import with_unit
 
 MAX_ANSWER_LENGTH = 60
@@ -121,7 +121,9 @@ def _in_asked_unit(number: float, rest: str, want: Unit) -> float:
 
 def _is_asked(text: str, want: Unit) -> bool:
     """Whether nothing was typed, or the asked unit, whole or without what it belongs to."""
-    return text in ("", want.text, _head(want.text)) or text.removesuffix("s") == _head(want.text).removesuffix("s")
+    return text in ("", want.text, without_owner(want.text)) or text.removesuffix("s") == without_owner(
+        want.text
+    ).removesuffix("s")
 
 
 def _without_multiplier(text: str, want: Unit) -> tuple[str, float]:
@@ -141,7 +143,7 @@ def _without_multiplier(text: str, want: Unit) -> tuple[str, float]:
 def _typed_unit(text: str, want: Unit) -> Unit:
     """A typed unit, of the kind that is asked."""
     text = RATES.get(text, PER_TIME.sub("/", text))
-    head, stroke, below = (part.strip() for part in _head(text).partition("/"))
+    head, stroke, below = (part.strip() for part in without_owner(text).partition("/"))
     if head.lower() in _BITS_OR_BYTES and head not in KNOWN:
         prefix = head[:-1].upper().replace("K", "k")
         raise UnitError(f"{text!r} may mean bits or bytes. Write {prefix}B for bytes or {prefix}bit for bits.")
@@ -177,23 +179,18 @@ def _known_spelling(head: str, want: Unit) -> str:
 
 def _same_thing(head: str, want: Unit) -> bool:
     """Counted things compare by name: tokens do not answer for requests, and neither does a percentage."""
-    if want.kind.split("/")[0] != "number" or not _head(want.text):
+    if want.kind.split("/")[0] != "number" or not without_owner(want.text):
         return True
     return _thing(head) == _thing(want.text)
 
 
 def _thing(text: str) -> str:
     """What is counted, in one spelling; nothing for a factor or a share."""
-    head = _head(text).partition("/")[0].strip()
+    head = without_owner(text).partition("/")[0].strip()
     if head in _FACTORS:
         return ""
     thing = head.rpartition(" ")[2].lower().removesuffix("s")
     return "token" if thing == "tok" else thing
-
-
-def _head(text: str) -> str:
-    """A unit without what the number belongs to: GB of "GB per request"."""
-    return re.split(r" (?:per|of|an?) (?!(?:second|minute|hour|day|s|min|h)\b)", text)[0]
 
 
 def _counts_in_prefixes(want: Unit) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.cards.quantities import UnitError, spelt_like, unit
+from core.cards.quantities import UnitError, spelt_like, unit, without_owner
 
 # Each scale written out: base units are bytes, seconds, FLOP, watts, joules, dollars and plain numbers.
 BY_HAND = [
@@ -110,6 +110,20 @@ def test_what_is_no_unit_is_refused_with_what_would_be_right(text, says):
 def test_words_that_are_like_no_unit_count_things():
     assert spelt_like("layers") == spelt_like("experts") == spelt_like("a") == []
     assert spelt_like("Gbs") == ["GB", "Gb"]
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        ("GB per request", "GB"),
+        ("% of peak", "%"),
+        ("tok per s", "tok/s"),
+        ("requests a day", "requests/day"),
+        ("x", "x"),
+    ],
+)
+def test_what_a_number_belongs_to_is_no_part_of_its_unit_but_a_time_is(text, alone):
+    assert without_owner(text) == alone
 
 
 @given(st.text(max_size=60))
