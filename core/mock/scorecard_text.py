@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from core.cards.text import significant, with_unit
 from core.mock.scorecard import DISCLAIMER, ItemPart, NumberPart, Scorecard
 
-_MARKUP = re.compile(r"[\\`*_\[\]<>|~$&]|^[-+#=]|^\d{1,9}(?=[.)])")
+_MARKUP = re.compile(r"[\\`*_\[\]<>|~$&]|^[-+#=]|^\d{1,9}(?=[.)](?: |$))")
 
 
 def to_markdown(card: Scorecard) -> str:
