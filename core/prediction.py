@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 CONFIDENCES = (50, 70, 90)  # percent sure
-RIGHT_WITHIN = 0.10
+RIGHT_WITHIN = 0.10  # of the truth: what a stated confidence is about
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,12 @@ def ratio_in_words(guess: float, truth: float) -> str:
 def right_on(guess: float, truth: float) -> bool:
     """Within 10% of the truth, which is what a stated confidence is about."""
     return _comparable(guess, truth) and abs(guess / truth - 1) <= RIGHT_WITHIN
+
+
+def within_2x(guess: float, truth: float) -> bool:
+    """Between half and twice the truth, both included: what counts as right where one only estimates."""
+    low, high = sorted((truth / 2, truth * 2))
+    return truth != 0 and low <= guess <= high
 
 
 def matching_slip(guess: float, truth: float, slips: tuple[Slip, ...], *, tolerance: float = 0.05) -> Slip | None:

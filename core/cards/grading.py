@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from dataclasses import dataclass
 
@@ -11,8 +10,7 @@ from core.cards.draw import Variant
 from core.cards.expressions import ExpressionError
 from core.cards.models import Drill, KnownSlip, Option
 from core.cards.typed import read_answer
-
-ESTIMATOR_FACTOR = 2.0
+from core.prediction import within_2x
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +38,7 @@ def grade_drill(variant: Variant, text: str) -> DrillGrade:
     allowed = model.answer.rtol * abs(truth) + model.answer.atol
     correct = abs(given.value - truth) <= allowed
     slip = None if correct else _slip(variant, given.value)
-    return DrillGrade(given.value, truth, given.read_as, correct, within_factor(given.value, truth), slip)
-
-
-def within_factor(guess: float, truth: float, factor: float = ESTIMATOR_FACTOR) -> bool:
-    """Whether a positive guess is off by at most a factor, either way."""
-    return guess > 0 and truth > 0 and abs(math.log(guess) - math.log(truth)) <= math.log(factor) + 1e-12
+    return DrillGrade(given.value, truth, given.read_as, correct, within_2x(given.value, truth), slip)
 
 
 def _slip(variant: Variant, guess: float) -> KnownSlip | None:

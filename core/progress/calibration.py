@@ -16,10 +16,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import fmean, median
 
+from core.prediction import RIGHT_WITHIN
 from core.progress.document import Attempt
 from core.progress.schedule import first_answers
 
-CONFIDENCE_TOLERANCE = 0.10  # what the confidence of a drill is about
 FEWEST_FOR_PLOT = 30  # graded answers
 FEWEST_IN_BIN = 5
 OVERCONFIDENT_POINTS = 15.0
@@ -86,7 +86,7 @@ def was_right(attempt: Attempt) -> bool:
     """Whether what the confidence was about came true: the right option, or a number within 10% of the truth."""
     if attempt.correct or attempt.kind != "drill" or attempt.number is None or attempt.truth is None:
         return bool(attempt.correct)  # a card may allow more than 10%
-    return abs(attempt.number - attempt.truth) <= CONFIDENCE_TOLERANCE * abs(attempt.truth)
+    return abs(attempt.number - attempt.truth) <= RIGHT_WITHIN * abs(attempt.truth)
 
 
 def calibration(attempts: Iterable[Attempt]) -> Calibration | None:
@@ -167,6 +167,11 @@ def estimator_error(attempts: Iterable[Attempt]) -> float | None:
         if attempt.number is not None and attempt.truth is not None
     ]
     return median(errors) if errors else None
+
+
+def error_in_words(error: float) -> str:
+    """An :func:`estimator_error` as a factor."""
+    return f"Half of your numbers are within a factor of {2**error:.2f} of the truth."
 
 
 def log2_error(number: float, truth: float) -> float:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from core.progress.calibration import by_topic, calibration, estimator_error, in_words, is_overconfident
+from core.progress.calibration import by_topic, calibration, error_in_words, estimator_error, in_words, is_overconfident
 from core.progress.card_info import CardInfo
 from core.progress.document import Attempt, Progress, active_attempts, utc_text
 from core.progress.schedule import replay
@@ -93,7 +93,7 @@ def _calibration_lines(attempts: Sequence[Attempt]) -> list[str]:
     ]
     error = estimator_error(attempts)
     if error is not None:
-        lines.append(f"- Half of your numbers are within a factor of {2**error:.2f} of the truth.")
+        lines.append(f"- {error_in_words(error)}")
     return lines
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from core.prediction import within_2x
 from core.progress.card_info import CardInfo
 from core.progress.document import (
     MAX_ANSWER_CHARS,
@@ -113,7 +114,7 @@ def answered(
         confidence=confidence,
         hints_used=hints_used,
         correct=correct if card.kind == "question" else bool(correct) and not dont_know,
-        within_2x=within_2x(number, truth),
+        within_2x=_within_2x(number, truth),
         milliseconds=_milliseconds(milliseconds),
         rating=rated,
         counts_for_schedule=rated is not None and counts_for_schedule(mode, card.kind),
@@ -148,16 +149,9 @@ def predicted(
         unit=unit,
         confidence=confidence,
         correct=correct,
-        within_2x=within_2x(number, truth),
+        within_2x=_within_2x(number, truth),
         milliseconds=_milliseconds(milliseconds),
     )
-
-
-def within_2x(number: float | None, truth: float | None) -> bool | None:
-    """Whether a number lies between half and twice the truth; None where there is nothing to compare."""
-    if number is None or truth is None:
-        return None
-    return number * truth > 0 and abs(truth) / 2 <= abs(number) <= abs(truth) * 2
 
 
 def log(progress: Progress, attempt: Attempt) -> Progress:
@@ -253,6 +247,11 @@ def _clean(text: str) -> str:
 
 def _bounded(number: float | None) -> float | None:
     return number if number is not None and math.isfinite(number) and abs(number) <= MAX_NUMBER else None
+
+
+def _within_2x(number: float | None, truth: float | None) -> bool | None:
+    """None where there is nothing to compare."""
+    return None if number is None or truth is None else within_2x(number, truth)
 
 
 def _milliseconds(value: float) -> int:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.cards.competence import FEWEST_MARKS, standings
 from core.progress import recording
-from core.progress.calibration import ALWAYS_HALF, Calibration
+from core.progress.calibration import ALWAYS_HALF, Calibration, error_in_words
 from core.progress.document import Attempt, Progress, active_attempts
 from pages._ui import bank, learner
 from pages._ui.step_page import data_table
@@ -47,10 +47,7 @@ def history(progress: Progress, error: float | None) -> None:
         st.markdown("Nothing yet.")
         return
     if error is not None:
-        st.markdown(
-            f"Half of your numbers are within a factor of **{2**error:.2f}** of the truth. Aim for 2 when you estimate "
-            "and 1.1 in the interview."
-        )
+        st.markdown(f"{error_in_words(error)} Aim for 2 when you estimate and 1.1 in the interview.")
     cards, zone = bank.cards(), learner.now().tzinfo
     with st.expander(f"The last {min(len(attempts), SHOWN)} of {len(attempts):,} answers", icon=":material/history:"):
         data_table(

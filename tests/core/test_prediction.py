@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.prediction import CONFIDENCES, Slip, matching_slip, ratio_in_words
+from core.prediction import CONFIDENCES, Slip, matching_slip, ratio_in_words, within_2x
 
 LIMIT = Slip(25.0, "the limit for many GPUs")
 STAGE_2 = Slip(23.4375, "stage 2")
@@ -48,6 +48,18 @@ def test_a_right_guess_or_an_unknown_mistake_matches_none(guess):
 
 def test_a_slip_beside_the_truth_does_not_blame_a_right_guess():
     assert matching_slip(34, TRUTH, (Slip(33.9, "close"),)) is None
+
+
+@pytest.mark.parametrize(
+    ("guess", "truth", "within"),
+    [
+        *((50, 100, True), (200, 100, True), (49, 100, False), (201, 100, False), (0.1, 0.2, True)),
+        *((-60, -100, True), (-100, 100, False), (0, 100, False), (0, 0, False)),
+        *((float("inf"), 100, False), (float("nan"), 100, False)),
+    ],
+)
+def test_an_estimate_may_be_off_by_a_factor_of_two_either_way(guess, truth, within):
+    assert within_2x(guess, truth) is within
 
 
 def test_confidences_rise():

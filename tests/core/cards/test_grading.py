@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from core.cards.draw import draw
-from core.cards.grading import grade_drill, shuffled, within_factor
+from core.cards.grading import grade_drill, shuffled
 from core.cards.quantities import UnitError
 from tests.core.cards.made import drill, mcq
 
@@ -47,13 +45,6 @@ def test_the_estimator_allows_a_factor_of_two():
     assert grade_drill(VARIANT, "26.2").within_2x
     assert not grade_drill(VARIANT, "105").within_2x
     assert not grade_drill(VARIANT, "-52").within_2x
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(min_value=1e-300, max_value=1e300))
-def test_a_factor_never_fails(guess, truth):
-    assert within_factor(guess, truth) == (
-        guess > 0 and truth / 2 <= guess * (1 + 1e-9) and guess <= truth * 2 * (1 + 1e-9)
-    )
 
 
 def test_options_are_shuffled_by_the_seed():
