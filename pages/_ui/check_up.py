@@ -20,7 +20,7 @@ PLACE, COUNT, MCQS = "checkup", 10, 6
 
 def check_up() -> None:
     """Offer it, run it, and end with the map."""
-    if sitting_view.table(PLACE) is None:
+    if sitting_view.running(PLACE) is None:
         st.markdown(
             f"{COUNT} cards from different topics, quiz and numbers mixed. Answer fast and say how sure you are; "
             "at the end, a map shows what to practise."
@@ -40,10 +40,9 @@ def _start() -> None:
     sitting_view.start(PLACE, [card.id for card in cards], repeats=False)
 
 
-def _end(here: sitting_view.Table) -> None:
+def _end(here: sitting_view.Running) -> None:
     progress, now = learner.progress(), learner.now()
-    answered = {card_id for card_id, _ in here.done}
-    last = {attempt.card_id: attempt for attempt in progress.attempts if attempt.card_id in answered}
+    last = {attempt.card_id: attempt for attempt in progress.attempts if attempt.card_id in here.done}
     right = sum(map(was_right, last.values()))
     st.subheader(f"{right} of {len(last)} right", anchor=False)
     attempts = active_attempts(progress)

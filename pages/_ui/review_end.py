@@ -13,14 +13,13 @@ from pages._ui.step_page import data_table
 from pages._ui.words import plain
 
 
-def review_end(here: sitting_view.Table) -> None:
+def review_end(here: sitting_view.Running) -> None:
     """What moved."""
-    answered = {card_id for card_id, _ in here.done}
     today = learner.now().date()
     attempts = {
         attempt.card_id: attempt
         for attempt in learner.progress().attempts
-        if attempt.card_id in answered and attempt.at.astimezone(learner.now().tzinfo).date() == today
+        if attempt.card_id in here.done and attempt.at.astimezone(learner.now().tzinfo).date() == today
     }
     graded = [attempt for attempt in attempts.values() if attempt.correct is not None]
     right = sum(map(was_right, graded))

@@ -23,38 +23,39 @@ from pages._ui.question_view import question
 
 
 @dataclass(frozen=True)
-class Table:
+class Running:
     """One sitting of one session: what waits, what was answered, and the token that the numbers are drawn from."""
 
     sitting: Sitting
     total: int
     repeats: bool
     token: str = field(default_factory=new_id)
-    done: tuple[tuple[str, str], ...] = ()  # card and the key of its first showing
-
-    @property
-    def over(self) -> bool:
-        return self.sitting.current is None
+    done: tuple[str, ...] = ()  # cards, by id
 
 
-def table(place: str) -> Table | None:
+def key_of(place: str) -> str:
+    """Under which the sitting of a page is kept."""
+    return f"{place}.sitting"
+
+
+def running(place: str) -> Running | None:
     """The sitting that is on, if one is."""
-    return st.session_state.get(f"{place}.table")
+    return st.session_state.get(key_of(place))
 
 
 def start(place: str, cards: Sequence[str], *, repeats: bool) -> None:
     """Begin one; with repeats, a missed card comes once more."""
-    st.session_state[f"{place}.table"] = Table(sit_down(cards), len(cards), repeats)
+    st.session_state[key_of(place)] = Running(sit_down(cards), len(cards), repeats)
 
 
 def leave(place: str) -> None:
     """Forget it."""
-    st.session_state.pop(f"{place}.table", None)
+    st.session_state.pop(key_of(place), None)
 
 
-def run(place: str, mode: Mode, at_the_end: Callable[[Table], None]) -> None:
+def run(place: str, mode: Mode, at_the_end: Callable[[Running], None]) -> None:
     """Show the card that is on, or the end."""
-    here = table(place)
+    here = running(place)
     if here is None:
         return
     card = bank.cards().get(here.sitting.current or "")
@@ -87,7 +88,7 @@ def run(place: str, mode: Mode, at_the_end: Callable[[Table], None]) -> None:
         st.button("Stop here", type="tertiary", key=f"{place}.stop.{key}", on_click=_stop, args=(place,))
 
 
-def _seed(place: str, here: Table, card: AnyCard, repeat: bool) -> int:
+def _seed(place: str, here: Running, card: AnyCard, repeat: bool) -> int:
     """New numbers for each showing, kept while it lasts."""
     kept = f"{place}.seed.{here.token}.{card.id}.{'again' if repeat else 'first'}"
     if kept not in st.session_state:
@@ -110,28 +111,28 @@ def show(card: AnyCard, seed: int, place: str, mode: Mode | None) -> None:
         question(card, seed, place, mode)
 
 
-def _where(here: Table, left: int, repeat: bool) -> str:
+def _where(here: Running, left: int, repeat: bool) -> str:
     if repeat:
         return f"Once more for what you missed: {left} left"
     return f"{len(here.done) + 1} of {here.total}"
 
 
 def _advance(place: str, key: str) -> None:
-    here: Table = st.session_state[f"{place}.table"]
+    here: Running = st.session_state[key_of(place)]
     rated = answering.rating_of(key)
     if here.sitting.current is None or rated is None:
         return
-    done = here.done if here.sitting.is_repeat else (*here.done, (here.sitting.current, key))
+    done = here.done if here.sitting.is_repeat else (*here.done, here.sitting.current)
     sitting = here.sitting.answered(rated if here.repeats else "good")
-    st.session_state[f"{place}.table"] = replace(here, sitting=sitting, done=done)
+    st.session_state[key_of(place)] = replace(here, sitting=sitting, done=done)
 
 
 def _drop(place: str) -> None:
-    here: Table = st.session_state[f"{place}.table"]
+    here: Running = st.session_state[key_of(place)]
     sitting = replace(here.sitting, waiting=here.sitting.waiting[1:])
-    st.session_state[f"{place}.table"] = replace(here, sitting=sitting, total=max(here.total - 1, len(here.done)))
+    st.session_state[key_of(place)] = replace(here, sitting=sitting, total=max(here.total - 1, len(here.done)))
 
 
 def _stop(place: str) -> None:
-    here: Table = st.session_state[f"{place}.table"]
-    st.session_state[f"{place}.table"] = replace(here, sitting=replace(here.sitting, waiting=()))
+    here: Running = st.session_state[key_of(place)]
+    st.session_state[key_of(place)] = replace(here, sitting=replace(here.sitting, waiting=()))

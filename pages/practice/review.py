@@ -58,7 +58,7 @@ def catch_up() -> None:
 with practice_page("Review"):
     if not learner.ready():
         st.markdown(":gray[Reading your progress from this browser ...]")
-    elif sitting_view.table(PLACE) is None:
+    elif sitting_view.running(PLACE) is None:
         st.markdown("Cards come back when you are about to forget them, mixed by topic. A missed card comes once more.")
         begin(todays_queue(learner.progress(), bank.infos(), learner.now()))
     else:

@@ -8,7 +8,7 @@ from core.cards.bug import BugCard, number_of, statements
 from core.cards.demonstration import demonstrated
 from core.cards.library import load_cards
 from core.progress.sitting import sit_down
-from pages._ui.sitting_view import Table
+from pages._ui.sitting_view import Running, key_of
 from tests.pages.practice import Visit
 
 BUGS = {card.id: card for card in load_cards().values() if isinstance(card, BugCard)}
@@ -107,7 +107,7 @@ def test_a_link_to_another_kind_is_answered_in_words():
 def test_a_review_asks_programs_and_claims_among_the_rest():
     page = Visit("review")
     asked = [CARD.id, "c-bottleneck-gap"]
-    page.at.session_state["review.table"] = Table(sit_down(asked), len(asked), repeats=False)
+    page.at.session_state[key_of("review")] = Running(sit_down(asked), len(asked), repeats=False)
     page.at.run()
     assert programs(page) == [CARD.faulty.rstrip()]
     page.press("I do not know")
