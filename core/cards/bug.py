@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from core.cards.front_matter import line_of, split_front_matter
+from core.cards.front_matter import line_of, path_of, split_front_matter
 from core.cards.models import Level, Line, Strict, Text, Topic
 
 FAULTY, FIXED, DEMONSTRATION = "faulty.py", "fixed.py", "demonstrate.py"
@@ -91,8 +91,7 @@ class BugCard:
 
     def line_of(self, field: str) -> int:
         """The line of a field (``faults.0.what``) in card.md; 1 for a program beside it."""
-        steps = tuple(int(step) if step.isdigit() else step for step in field.split("."))
-        return line_of(split_front_matter(self.text)[0], steps, 2) if field not in PROGRAMS else 1
+        return 1 if field in PROGRAMS else line_of(split_front_matter(self.text)[0], path_of(field), 2)
 
     def texts(self) -> dict[str, str]:
         """Every text that a reader sees as Markdown, by field."""
@@ -111,7 +110,7 @@ class BugCard:
             yield "id", f"{self.id} is a bug of {self.topic}, so it begins with {prefix}"
         elif self.path != (place := f"bugs/{self.id.removeprefix(prefix)}/card.md"):
             yield "id", f"{self.id} lies in {place}"
-        yield from findings(self.model, self.faulty, self.fixed)
+        yield from program_findings(self.model, self.faulty, self.fixed)
 
     @property
     def asked(self) -> str:
@@ -173,7 +172,7 @@ def touched(faulty: str, fixed: str) -> set[int]:
     return found
 
 
-def findings(model: Bug, faulty: str, fixed: str) -> Iterator[tuple[str, str]]:
+def program_findings(model: Bug, faulty: str, fixed: str) -> Iterator[tuple[str, str]]:
     """What is wrong between a card and its programs: a field of the card, or a file, and the rule."""
     parsed = True
     for name, program in ((FAULTY, faulty), (FIXED, fixed)):

@@ -10,7 +10,7 @@ from typing import Literal
 
 from core.cards.bug import BugCard
 from core.cards.claim import ClaimCard
-from core.cards.front_matter import line_of, split_front_matter
+from core.cards.front_matter import line_of, path_of, split_front_matter
 from core.cards.models import Drill, Mcq, Question
 
 Kind = Literal["question", "drill", "mcq", "bug", "claim"]
@@ -117,11 +117,6 @@ class McqCard:
 
 
 AnyCard = Card | McqCard | BugCard | ClaimCard
-
-
-def path_of(field: str) -> tuple[object, ...]:
-    """``hints.2.text`` as keys and positions."""
-    return tuple(int(step) if re.fullmatch(r"[0-9]{1,6}", step) else step for step in field.split("."))
 
 
 def short_hash(*parts: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from core.cards.front_matter import line_of
+from core.cards.front_matter import line_of, path_of
 from core.cards.models import Level, Line, Strict, Text, Topic
 
 Verdict = Literal["true", "true_if", "false"]
@@ -80,7 +80,7 @@ class ClaimCard:
 
     def line_of(self, field: str) -> int:
         """The line of a field in the file."""
-        return line_of(self.text, tuple(field.split(".")), self.line)
+        return line_of(self.text, path_of(field), self.line)
 
     def texts(self) -> dict[str, str]:
         """Every text that a reader sees as Markdown, by field."""

@@ -88,6 +88,11 @@ def read_yaml(text: str, first_line: int = 1) -> object:
         loader.dispose()
 
 
+def path_of(field: str) -> tuple[object, ...]:
+    """``hints.2.text`` as keys and positions."""
+    return tuple(int(step) if re.fullmatch(r"[0-9]{1,6}", step) else step for step in field.split("."))
+
+
 def line_of(text: str, path: tuple[object, ...], first_line: int = 1) -> int:
     """The line of a YAML text on which the value under ``path`` begins: keys, positions, or the ``id`` of a row.
 

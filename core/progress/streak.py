@@ -21,11 +21,6 @@ class Streak:
     retrievals_today: int
     skips_left: int  # in this week
 
-    @property
-    def counts_today(self) -> bool:
-        """Whether today has enough retrievals."""
-        return self.retrievals_today >= RETRIEVALS_A_DAY
-
 
 def streak(attempts: Iterable[Attempt], now: datetime) -> Streak:
     """The streak up to now.

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from core.cards.card import headed, numbered, path_of, short_hash, split_sections, wrong_and_right
+from core.cards.card import headed, numbered, short_hash, split_sections, wrong_and_right
 from tests.core.cards.made import DRILL, QUESTION, drill, mcq, question
 
 
@@ -65,10 +65,6 @@ def test_an_edit_makes_another_edition_and_only_other_numbers_another_answer():
 def test_a_hash_keeps_parts_apart():
     assert short_hash("ab", "c") != short_hash("a", "bc")
     assert len(short_hash("")) == 12
-
-
-def test_a_path_has_keys_and_positions():
-    assert path_of("hints.2.text") == ("hints", 2, "text")
 
 
 def test_sections():

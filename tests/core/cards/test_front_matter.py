@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.cards.front_matter import YamlFault, line_of, read_yaml, split_front_matter
+from core.cards.front_matter import YamlFault, line_of, path_of, read_yaml, split_front_matter
 
 NESTED = """# a comment
 params:
@@ -49,6 +49,11 @@ rubric:
 def test_lines(path, line):
     assert line_of(NESTED, path) == line
     assert line_of(NESTED, path, 10) == line + 9
+
+
+def test_a_path_has_keys_and_positions():
+    assert path_of("hints.2.text") == ("hints", 2, "text")
+    assert path_of("faults.²") == ("faults", "²")
 
 
 def test_a_line_of_what_is_no_yaml_is_the_first():
