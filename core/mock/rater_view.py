@@ -14,6 +14,7 @@ from core.cards.draw import Variant
 from core.cards.grading import DrillGrade
 from core.cards.library import Bank
 from core.cards.models import Competency, Drill, Question
+from core.mock.agreement import Agreement, ItemDifference, agreement, differences
 from core.mock.events import Feedback, SelfRated, Summary
 from core.mock.fold_rating import commit_refusals
 from core.mock.numbers import drill_grade
@@ -147,6 +148,8 @@ class OtherRating:
 
     role: Rater
     rating: Rating
+    differences: tuple[ItemDifference, ...]  # own level first
+    agreement: Agreement
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +221,7 @@ def private_view(role: Rater, state: RoomState, pack: Pack, bank: Bank, cards: M
         mean=weighted_mean(items) if judged else None,
         nearest=nearest_judgement(items, state.level, bank.competencies) if judged else None,
         others=tuple(
-            OtherRating(other, state.ratings[other])
+            _other(other, role, state)
             for other in RATERS
             if other != role and own.committed and state.ratings[other].committed
         ),
@@ -226,6 +229,12 @@ def private_view(role: Rater, state: RoomState, pack: Pack, bank: Bank, cards: M
         self_rating=state.self_rating if state.revealed and own.committed else None,
         feedback=state.feedback if state.revealed and own.committed else None,
     )
+
+
+def _other(other: Rater, role: Rater, state: RoomState) -> OtherRating:
+    own, theirs = ({row.key: row.level for row in item_scores(state, rater)} for rater in (role, other))
+    both = agreement([list(own.values()), list(theirs.values())])
+    return OtherRating(other, state.ratings[other], differences(own, theirs), both)
 
 
 def _phases(pack: Pack, cards: Mapping[str, CardTruth], main: CardTruth) -> tuple[PhaseScript, ...]:

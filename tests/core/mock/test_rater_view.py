@@ -141,3 +141,25 @@ def test_the_summary_and_the_lead_are_the_leading_raters():
 
 def test_a_stuck_candidate_is_seen():
     assert private(at_phase(2).does("candidate", "stuck").state).stuck
+
+
+def test_two_raters_who_have_committed_see_where_they_differ():
+    room = scored(at_phase(7), level=4).does("rater", "joined", holder="r")
+    scored(room, "rater", level=2).does("rater", "committed")
+    assert private(room.state).others == ()
+    room.does("interviewer", "committed")
+    (other,) = private(room.state).others
+    assert other.role == "rater"
+    assert [(row.item, row.first, row.second, row.wide) for row in other.differences][0] == ("define", 4, 2, True)
+    assert (other.agreement.exact, other.agreement.within_one, other.agreement.alpha) == (0.0, 0.0, None)
+    (seen_from_there,) = private(room.state, "rater").others
+    assert seen_from_there.differences[0].first == 2
+
+
+def test_an_item_that_one_of_them_did_not_observe_is_no_difference():
+    room = scored(at_phase(7)).does("interviewer", "score_drafted", item="plan", level=0)
+    room.does("interviewer", "committed").does("rater", "joined", holder="r")
+    scored(room, "rater").does("rater", "committed")
+    (other,) = private(room.state).others
+    assert (other.differences[3].first, other.differences[3].apart) == (None, None)
+    assert (other.agreement.units, other.agreement.exact) == (3, 1.0)

@@ -12,6 +12,7 @@ from core.cards.draw import draw, twisted
 from core.cards.models import Question
 from core.cards.validate import texts as card_texts
 from core.mock.check import pack_texts
+from core.mock.reading import Pack
 from core.mock.state import RoomState
 from tests.core.mock.made import bank, pack
 
@@ -42,18 +43,19 @@ def strings(value: Any) -> Iterator[str]:
         raise TypeError(f"a view holds a {type(value).__name__}")
 
 
-def private_texts(state: RoomState) -> dict[str, str]:
+def private_texts(state: RoomState, played: Pack | None = None) -> dict[str, str]:
     """Texts of the pack and its cards that are private in this state, by where they stand, with numbers put in."""
     found: dict[str, str] = {}
+    model_of_pack = (played or pack()).model
     cards = {card_id: bank().cards[card_id] for card_id in state.seeds}
     variants = {card_id: draw(card, state.seeds[card_id]) for card_id, card in cards.items()}
     begun = {phase for phase, _ in state.time.begun}
     released = {(twist.card, twist.twist) for twist in state.twists if twist.public}
-    for field, (card_id, text) in pack_texts(pack().model).items():
+    for field, (card_id, text) in pack_texts(model_of_pack).items():
         parts = field.split(".")
         if field in PUBLIC_FIELDS or (parts[0] == "phases" and parts[2] == "name" and int(parts[1]) in begun):
             continue
-        if parts[0] == "events" and parts[2] == "say" and (None, pack().model.events[int(parts[1])].id) in released:
+        if parts[0] == "events" and parts[2] == "say" and (None, model_of_pack.events[int(parts[1])].id) in released:
             continue
         found[f"pack {field}"] = variants[card_id].fill(text) if card_id else text
     for card_id, card in cards.items():

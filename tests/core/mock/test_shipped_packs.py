@@ -1,0 +1,85 @@
+"""Every shipped pack is played to its end: no private text reaches a public view, and each twist computes."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.mock.fold import fold
+from core.mock.opening import opening
+from core.mock.plan import plan_of
+from core.mock.reading import load_packs
+from core.mock.scorecard_build import scorecard
+from core.mock.scorecard_file import from_json, to_json
+from core.mock.state import RoomState
+from core.mock.views import view_for
+from tests.core.mock.made import Played, bank
+from tests.core.mock.walk import private_texts, strings
+
+PACKS = load_packs()
+FEWEST = 6  # in full, beside the example
+
+
+def test_there_are_packs_of_each_length_theme_and_level():
+    models = [pack.model for pack in PACKS.values()]
+    assert len(models) > FEWEST
+    assert {model.minutes for model in models} == {30, 45, 60}
+    assert {model.theme for model in models} == {"training", "serving", "mixed"}
+    assert {model.level for model in models} == {"mid", "senior", "staff"}
+
+
+def played(pack_id: str, seed: int | None) -> Played:
+    """A session in which everything is asked, released, applied and scored."""
+    pack = PACKS[pack_id]
+    plan = plan_of(pack, bank())
+    room = Played(state=RoomState(plan))
+    room.does("interviewer", "opened", **opening(pack, bank(), level=pack.model.level, seed=seed))
+    for actor in ("interviewer", "candidate"):
+        room.does(actor, "joined", holder=f"tab-{actor}")
+    for phase, part in enumerate(pack.model.phases):
+        room.does("interviewer", "phase_started", phase=phase, after_s=60 * part.minutes)
+        if part.card in plan.cards:
+            card = plan.cards[part.card]
+            if part.kind == "clarify":
+                room.does("interviewer", "reply_released", card=part.card, reply=0)
+            if part.kind == "design":
+                room.does("interviewer", "hint_released", card=part.card, hint=1)
+            for twist in part.twists:
+                own = part.card if twist in card.twists else None
+                room.does("interviewer", "twist_applied", twist=twist, card=own)
+        if part.kind == "probe":
+            room.does("candidate", "answer_locked", drill=part.card, text="12.5", confidence=50)
+    for item in plan.items:
+        room.does("interviewer", "evidence", text=f"heard on the item {item}", item=item)
+        room.does("interviewer", "score_drafted", item=item, level=2)
+    room.does("interviewer", "overall", judgement="lean no", reason="as an example")
+    return room
+
+
+@pytest.mark.parametrize("seed", [None, 11])
+@pytest.mark.parametrize("pack_id", PACKS)
+def test_no_private_text_of_a_pack_is_in_a_public_view(pack_id, seed):
+    pack, room = PACKS[pack_id], played(pack_id, seed)
+    state = RoomState(plan_of(pack, bank()))
+    for line in room.log:
+        state = fold(state, [line])
+        if line.kind not in ("phase_started", "twist_applied", "hint_released", "reply_released", "overall"):
+            continue
+        texts = private_texts(state, pack)
+        for role in ("candidate", "observer"):
+            shown = "\n".join(strings(view_for(role, state, pack, bank())))
+            assert [where for where, text in texts.items() if text in shown] == [], (role, line)
+
+
+@pytest.mark.parametrize("pack_id", PACKS)
+def test_a_played_pack_ends_in_a_scorecard_with_drills(pack_id):
+    room = played(pack_id, None)
+    assert [twist.twist for twist in room.state.twists]
+    room.does("interviewer", "committed").does("candidate", "self_rated", overall="lean no")
+    card = scorecard(room.state, room.log, PACKS[pack_id], bank())
+    assert len(card.next_drills) == 5
+    text = to_json(card)
+    found = from_json(text.encode(), PACKS, bank())
+    assert found.warnings == ()
+    assert to_json(found.card) == text
+    view = view_for("interviewer", room.state, PACKS[pack_id], bank())
+    assert "{{" not in "".join(strings(view))
