@@ -47,6 +47,8 @@ class Working:
 
 _FLOAT_NOISE = 1e-14  # of the value: a few steps of a double; 41,943,040.00000001 adapters are 41,943,040
 
+_MEANT_DIGITS = 12  # nobody states more: 9.999999999999999e-06 was 1e-05 before a product
+
 
 def number(value: ArrayLike) -> str:
     """A number as it stands in a derivation: every digit that means something, thousands grouped."""
@@ -54,7 +56,8 @@ def number(value: ArrayLike) -> str:
     nearest = round(x)
     if abs(x - nearest) <= _FLOAT_NOISE * abs(x) and abs(x) < 2**53:  # whole
         return f"{nearest:,}"
-    return f"{x:,}"
+    short = float(f"{x:.{_MEANT_DIGITS}g}")
+    return f"{short if abs(x - short) <= _FLOAT_NOISE * abs(x) else x:,}"
 
 
 def product(*factors: ArrayLike) -> str:

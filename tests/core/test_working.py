@@ -57,7 +57,13 @@ def test_numbers_lose_no_digit():
 
 def test_the_last_bits_of_a_double_are_no_digits():
     assert number(16731611136.000002) == "16,731,611,136"
-    assert number(0.1 + 0.2) == "0.30000000000000004"  # nothing else is rounded
+    assert [number(x) for x in (0.1 + 0.2, 10 * 1e-6, 9.999999999999999e-06, 803 * 1.1e-6)] == [
+        "0.3",
+        "1e-05",
+        "1e-05",
+        "0.0008833",
+    ]
+    assert number(2 / 3) == "0.6666666666666666"  # nothing else is rounded
 
 
 def test_a_sweep_has_no_single_derivation():
