@@ -150,7 +150,8 @@ def test_two_raters_who_have_committed_see_where_they_differ():
     room.does("interviewer", "committed")
     (other,) = private(room.state).others
     assert other.role == "rater"
-    assert [(row.item, row.first, row.second, row.wide) for row in other.differences][0] == ("define", 4, 2, True)
+    first = other.differences[0]
+    assert (first.item, first.first, first.second, first.wide) == ("define", 4, 2, True)
     assert (other.agreement.exact, other.agreement.within_one, other.agreement.alpha) == (0.0, 0.0, None)
     (seen_from_there,) = private(room.state, "rater").others
     assert seen_from_there.differences[0].first == 2

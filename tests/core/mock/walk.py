@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from core.cards.check_text import texts as card_texts
 from core.cards.draw import draw, twisted
 from core.cards.models import Question
-from core.cards.validate import texts as card_texts
 from core.mock.check import pack_texts
 from core.mock.reading import Pack
 from core.mock.state import RoomState
