@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 MAX_SHOWN = 80
 
@@ -19,6 +20,14 @@ class CardProblem:
     def __str__(self) -> str:
         place = f"{self.path}:{self.line}"
         return f"{place}: {self.field}: {self.message}" if self.field else f"{place}: {self.message}"
+
+
+class Fault(NamedTuple):
+    """One finding before it has a line; ``words`` are those of the field's text that are at fault."""
+
+    field: str
+    rule: str
+    words: str = ""
 
 
 class CardError(ValueError):

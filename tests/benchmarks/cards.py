@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 
 from core.cards.card import Card
+from core.cards.check_text import texts
 from core.cards.draw import draw
 from core.cards.library import read_bank
-from core.cards.validate import SEEDS, check_bank, texts
+from core.cards.validate import SEEDS, check_bank
 
 CHECK_LIMIT_S = 60.0  # on two cores; one is used
 CARD_LIMIT_MS = 20.0

@@ -15,12 +15,13 @@ from typing import get_args
 import pytest
 
 from core.cards.card import Card, McqCard
+from core.cards.check_text import SECTIONS, mcq_texts, texts
 from core.cards.draw import draw, twisted
 from core.cards.find import matching
 from core.cards.library import CONTENT, read_bank
 from core.cards.models import Competency, Drill, Question
 from core.cards.text import with_unit
-from core.cards.validate import SECTIONS, check_bank, mcq_texts, texts
+from core.cards.validate import check_bank
 from core.glossary import read_glossary
 
 DATA = Path(__file__).resolve().parents[2] / "data"
