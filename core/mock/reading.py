@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from core.cards.card import path_of, short_hash, split_sections
-from core.cards.front_matter import YamlFault, line_of, read_yaml, split_front_matter
+from core.cards.card import short_hash, split_sections
+from core.cards.front_matter import YamlFault, line_of, path_of, read_yaml, split_front_matter
 from core.cards.library import CONTENT, findings, text_of
 from core.cards.problems import CardError, CardProblem
 from core.mock.pack import Calibration, MockPack
