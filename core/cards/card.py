@@ -11,7 +11,8 @@ from typing import Literal
 from core.cards.bug import BugCard
 from core.cards.claim import ClaimCard
 from core.cards.front_matter import line_of, path_of, split_front_matter
-from core.cards.models import Drill, Mcq, Question
+from core.cards.mcq import McqCard
+from core.cards.models import Drill, Question
 
 Kind = Literal["question", "drill", "mcq", "bug", "claim"]
 
@@ -78,42 +79,6 @@ class Card:
     def mistakes(self) -> list[tuple[str, str]]:
         """Pairs of a wrong line and the right one."""
         return wrong_and_right(self.sections.get("Common mistakes", ""))
-
-
-@dataclass(frozen=True)
-class McqCard:
-    """One multiple-choice question of a quiz file."""
-
-    model: Mcq
-    topic: str
-    step: int
-    path: str
-    line: int  # the first line of its block
-    content_hash: str
-    answer_hash: str
-    text: str  # the block
-    own: bool = False
-
-    @property
-    def id(self) -> str:
-        return self.model.id
-
-    @property
-    def kind(self) -> Kind:
-        return "mcq"
-
-    @property
-    def title(self) -> str:
-        return self.model.title
-
-    @property
-    def asked(self) -> str:
-        """What stands before the answer, for searching."""
-        return self.model.stem
-
-    def line_of(self, field: str) -> int:
-        """The line of a field (``options.2.why``) in the quiz file."""
-        return line_of(self.text, path_of(field), self.line)
 
 
 AnyCard = Card | McqCard | BugCard | ClaimCard

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator
 
-from core.cards.card import Card, McqCard, headed
+from core.cards.card import Card, headed
 from core.cards.draw import computations
 from core.cards.expressions import names_in
 from core.cards.front_matter import split_front_matter
@@ -44,14 +44,6 @@ def texts(card: Card) -> dict[str, str]:
     for twist in model.twists:
         found |= {f"twists.{twist.id}.say": twist.say, f"twists.{twist.id}.expect": twist.expect}
     return found | {f"stress.{number}": text for number, text in enumerate(model.stress)}
-
-
-def mcq_texts(card: McqCard) -> dict[str, str]:
-    """Every text of a multiple-choice question by field."""
-    found = {"title": card.title, "stem": card.model.stem}
-    for at, option in enumerate(card.model.options):
-        found |= {f"options.{at}.text": option.text, f"options.{at}.why": option.why}
-    return found
 
 
 def marks(field: str, text: str) -> Iterator[Fault]:

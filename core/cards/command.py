@@ -7,20 +7,33 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from core.cards.bug import Bug
 from core.cards.card import Card
 from core.cards.claim import Claim, ClaimHead
 from core.cards.draw import DrawError, draw
 from core.cards.expressions import ExpressionError
 from core.cards.library import CONTENT, read_bank
-from core.cards.models import SCHEMAS as MODELS
-from core.cards.models import Drill
+from core.cards.mcq import Mcq, QuizHead
+from core.cards.models import CompetencyEntry, Drill, Question, Source, TopicEntry
 from core.cards.scaffold import SCAFFOLDS, scaffold
 from core.cards.text import TextError, significant
 from core.cards.validate import SEEDS, check_bank
 
 KINDS = ("drill", "mcq", "question", "bug", "claim")
-SCHEMAS = MODELS | {"bug": Bug, "claim": Claim, "claims": ClaimHead}
+SCHEMAS: dict[str, type[BaseModel]] = {
+    "drill": Drill,
+    "question": Question,
+    "mcq": Mcq,
+    "quiz": QuizHead,
+    "bug": Bug,
+    "claim": Claim,
+    "claims": ClaimHead,
+    "source": Source,
+    "topic": TopicEntry,
+    "competency": CompetencyEntry,
+}
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from core.cards.card import AnyCard, Card, McqCard
+from core.cards.card import AnyCard, Card
 from core.cards.draw import draw
 from core.cards.grading import shuffled
+from core.cards.mcq import McqCard
 from core.cards.models import Drill
 from core.cards.text import with_unit
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from core.cards.card import McqCard
 from core.cards.draw import Variant
 from core.cards.expressions import ExpressionError
-from core.cards.models import Drill, KnownSlip, Option
+from core.cards.mcq import McqCard, Option
+from core.cards.models import Drill, KnownSlip
 from core.cards.typed import read_answer
 from core.prediction import within_2x
 

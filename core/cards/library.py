@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from core.cards.bug import FAULTY, PROGRAMS, Bug, BugCard
-from core.cards.card import AnyCard, Card, McqCard, short_hash, split_sections
+from core.cards.card import AnyCard, Card, short_hash, split_sections
 from core.cards.claim import Claim, ClaimCard, ClaimHead
 from core.cards.front_matter import YamlFault, line_of, read_yaml, split_front_matter
-from core.cards.models import CompetencyEntry, Drill, Mcq, Misplaced, Question, QuizHead, Source, TopicEntry
+from core.cards.mcq import Mcq, McqCard, QuizHead
+from core.cards.models import CompetencyEntry, Drill, Misplaced, Question, Source, TopicEntry
 from core.cards.problems import CardError, CardProblem, short
 
 CONTENT = Path(__file__).resolve().parents[2] / "content"

@@ -5,7 +5,6 @@ A parameter declares its unit. Texts and ``check`` expressions read it in that u
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Annotated, Literal
@@ -31,7 +30,6 @@ MAX_PARAMS = 24  # a card with more is not drawn in the time that a page has
 MAX_COMPUTED = 60
 MAX_ROWS = 12
 MAX_STEPS = 10_000
-LONG_OPTION = 1.6  # times the middle option: a longer correct one gives itself away
 ACCELERATOR_NAMES = {"tf": "TFLOP/s", "hbm": "GB/s", "cap": "GB", "nvl": "GB/s"}  # what such a parameter brings along
 
 
@@ -301,7 +299,7 @@ class Question(CardModel):
     @field_validator("rubric", "twists")
     @classmethod
     def _ids_differ(cls, rows: tuple[RubricItem | Twist, ...]) -> tuple[RubricItem | Twist, ...]:
-        if repeat := _repeated(row.id for row in rows):
+        if repeat := repeated(row.id for row in rows):
             at, row_id = repeat
             raise Misplaced(f"{row_id} stands twice", at, "id")
         return rows
@@ -313,69 +311,6 @@ class Question(CardModel):
             if hint.cost < before.cost:
                 raise Misplaced(f"the costs of hints ascend, and {hint.cost:g} follows {before.cost:g}", at, "cost")
         return hints
-
-
-class Option(Strict):
-    """A choice of an MCQ, whether it is the correct one, and why."""
-
-    text: Line
-    correct: bool = False
-    why: Line
-
-
-_POSITIONAL = re.compile(
-    r"\b(?i:(?:all|none|both|neither|any) of (?:the )?(?:above|below|these|options|answers|choices))\b"
-    r"|\b(?i:(?:all|both|none) above)\b"
-    r"|\b(?i:option|answer|choice) [A-E]\b|\b(?i:option) [1-5]\b|\b(?i:option) [a-e]\b(?! [a-z])"
-    r"|\b(?i:first|second|third|fourth|fifth|last|previous|next|preceding) (?i:option|answer|choice)\b"
-)
-
-
-class Mcq(Strict):
-    """One ``mcq`` block of a ``quiz/1`` file; options are shown shuffled."""
-
-    id: Annotated[str, StringConstraints(pattern=r"^m-[a-z0-9]+(-[a-z0-9]+)*$")]
-    title: Line
-    level: Level
-    stem: Text
-    options: tuple[Option, ...] = Field(min_length=3, max_length=5)
-    sources: Keys = Field(min_length=1)
-    seconds: int = Field(default=45, ge=10, le=180)
-
-    @field_validator("stem")
-    @classmethod
-    def _stem_has_no_order(cls, stem: str) -> str:
-        if found := _POSITIONAL.search(stem):
-            raise ValueError(f"{found[0]!r} leans on the order of options, which are shuffled")
-        return stem
-
-    @field_validator("options")
-    @classmethod
-    def _one_correct_without_a_tell(cls, options: tuple[Option, ...]) -> tuple[Option, ...]:
-        correct = [at for at, option in enumerate(options) if option.correct]
-        if len(correct) != 1:
-            rule = f"exactly one option is correct, here {len(correct)} are"
-            raise Misplaced(rule, correct[1], "correct") if correct else ValueError(rule)
-        if repeat := _repeated(option.text for option in options):
-            raise Misplaced(f"the option {short(repeat[1])} stands twice", repeat[0], "text")
-        for at, option in enumerate(options):
-            for key, text in (("text", option.text), ("why", option.why)):
-                if found := _POSITIONAL.search(text):
-                    raise Misplaced(f"{found[0]!r} leans on the order of options, which are shuffled", at, key)
-        lengths = sorted(len(option.text) for option in options)
-        longest, median = len(options[correct[0]].text), lengths[len(lengths) // 2]
-        if longest > LONG_OPTION * median:
-            rule = f"the correct option has {longest} characters and the middle one {median}: even the options out"
-            raise Misplaced(rule, correct[0], "text")
-        return options
-
-
-class QuizHead(Strict):
-    """Front matter of a ``quiz/1`` file."""
-
-    schema_: Literal["quiz/1"] = Field(alias="schema")
-    topic: Topic
-    step: int = Field(ge=0, le=5)
 
 
 class Source(Strict):
@@ -406,18 +341,7 @@ class CompetencyEntry(Strict):
     expected: dict[Level, Mark]
 
 
-SCHEMAS: dict[str, type[BaseModel]] = {
-    "drill": Drill,
-    "question": Question,
-    "mcq": Mcq,
-    "quiz": QuizHead,
-    "source": Source,
-    "topic": TopicEntry,
-    "competency": CompetencyEntry,
-}
-
-
-def _repeated(values: Iterable[str]) -> tuple[int, str] | None:
+def repeated(values: Iterable[str]) -> tuple[int, str] | None:
     """Position and value of the first one that stood before."""
     seen: set[str] = set()
     for at, value in enumerate(values):

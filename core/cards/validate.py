@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from core.cards.bug import BugCard
-from core.cards.card import AnyCard, Card, McqCard
+from core.cards.card import AnyCard, Card
 from core.cards.check_numbers import number_faults
-from core.cards.check_text import marks, mcq_texts, placeholder_faults, section_faults, texts
+from core.cards.check_text import marks, placeholder_faults, section_faults, texts
 from core.cards.claim import ClaimCard
 from core.cards.library import Bank
+from core.cards.mcq import McqCard
 from core.cards.models import Question
 from core.cards.problems import CardProblem, Fault
 
@@ -40,8 +41,6 @@ def _repeated_urls(bank: Bank) -> Iterator[CardProblem]:
 
 def check_one(card: AnyCard, bank: Bank, *, seeds: int = SEEDS) -> list[CardProblem]:
     """Faults of a card of any kind that reading cannot see."""
-    if isinstance(card, McqCard):
-        return check_mcq(card, bank)
     if isinstance(card, Card):
         return check_card(card, bank, seeds=seeds)
     return [
@@ -49,8 +48,8 @@ def check_one(card: AnyCard, bank: Bank, *, seeds: int = SEEDS) -> list[CardProb
     ]
 
 
-def _exercise(card: BugCard | ClaimCard, bank: Bank) -> Iterator[Fault]:
-    """Faults of a program or a claim."""
+def _exercise(card: McqCard | BugCard | ClaimCard, bank: Bank) -> Iterator[Fault]:
+    """Faults of a card in which no numbers are drawn."""
     yield from _sources(card.model.sources, bank)
     for field, rule in card.findings(bank.topics):
         yield Fault(field, rule)
@@ -58,25 +57,6 @@ def _exercise(card: BugCard | ClaimCard, bank: Bank) -> Iterator[Fault]:
         yield from marks(field, text)
         if "{{" in text:
             yield Fault(field, "holds {{: no numbers are drawn here")
-
-
-def check_mcq(card: McqCard, bank: Bank) -> list[CardProblem]:
-    """Faults of one multiple-choice question that reading cannot see."""
-    return [CardProblem(card.path, card.line_of(fault.field), fault.field, fault.rule) for fault in _mcq(card, bank)]
-
-
-def _mcq(card: McqCard, bank: Bank) -> Iterator[Fault]:
-    yield from _sources(card.model.sources, bank)
-    if not card.id.startswith(f"m-{card.topic}-"):
-        yield Fault("id", f"{card.id} begins with m-{card.topic}-")
-    if bank.topics and card.topic not in bank.topics:
-        yield Fault("id", f"{card.topic!r} is no topic; there are {', '.join(bank.topics)}")
-    elif not card.own and card.path != f"quizzes/{card.topic}.md":
-        yield Fault("id", f"a quiz of {card.topic} lies in quizzes/{card.topic}.md")
-    for field, text in mcq_texts(card).items():
-        yield from marks(field, text)
-        if "{{" in text:
-            yield Fault(field, "holds {{: no numbers are drawn in a multiple-choice question")
 
 
 def check_card(card: Card, bank: Bank, *, seeds: int = SEEDS) -> list[CardProblem]:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.cards.card import McqCard
 from core.cards.grading import shuffled
-from core.cards.models import Option
+from core.cards.mcq import McqCard, Option
 from core.progress.document import Mode
 from pages._ui import answering
 from pages._ui.card_parts import card_head, sources, text

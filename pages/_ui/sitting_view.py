@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 import streamlit as st
 
 from core.cards.bug import BugCard
-from core.cards.card import AnyCard, Card, McqCard
+from core.cards.card import AnyCard, Card
 from core.cards.claim import ClaimCard
+from core.cards.mcq import McqCard
 from core.progress.document import Mode
 from core.progress.recording import new_id
 from core.progress.sitting import Sitting, sit_down

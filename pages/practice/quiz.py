@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.cards.card import McqCard
+from core.cards.mcq import McqCard
 from pages._ui import bank
 from pages._ui.check_up import check_up
 from pages._ui.entry_points import CHECK_UP

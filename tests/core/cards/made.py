@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.cards.card import Card, McqCard
+from core.cards.card import Card
 from core.cards.library import Bank, read_texts
+from core.cards.mcq import McqCard
 from core.cards.problems import CardProblem
 from core.cards.validate import check_bank
 

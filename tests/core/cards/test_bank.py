@@ -14,11 +14,12 @@ from typing import get_args
 
 import pytest
 
-from core.cards.card import Card, McqCard
-from core.cards.check_text import SECTIONS, mcq_texts, texts
+from core.cards.card import Card
+from core.cards.check_text import SECTIONS, texts
 from core.cards.draw import draw, twisted
 from core.cards.find import matching
 from core.cards.library import CONTENT, read_bank
+from core.cards.mcq import McqCard
 from core.cards.models import Competency, Drill, Question
 from core.cards.text import with_unit
 from core.cards.validate import check_bank
@@ -96,7 +97,7 @@ def test_no_card_prints(what, printed):
     assert all(pattern.search(text) for text in EXAMPLES[what])
     assert not pattern.search(READABLE)
     assert [(*place, text[:80]) for *place, text in printed if pattern.search(text)] == []
-    assert [(card.id, name) for card in MCQS for name, text in mcq_texts(card).items() if pattern.search(text)] == []
+    assert [(card.id, name) for card in MCQS for name, text in card.texts().items() if pattern.search(text)] == []
 
 
 def test_a_drill_is_not_one_number_for_good():

@@ -48,10 +48,6 @@ def test_a_heading_that_the_front_matter_holds_is_not_the_section():
     assert drill(text).line_of("## Prompt") == text.split("\n").index("## Prompt") + 1
 
 
-def test_lines_of_an_mcq():
-    assert mcq().line_of("options.2.why") - mcq().line_of("id") == 7
-
-
 def test_an_edit_makes_another_edition_and_only_other_numbers_another_answer():
     edited, moved = (
         drill(DRILL.replace("A floor says", "A floor tells")),

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from core.cards.command import main
-from core.cards.models import SCHEMAS
+from core.cards.command import SCHEMAS, main
 from tests.core.cards.made import DRILL, DRILL_AT, FILES
 from tests.core.cards.test_library import write
 
@@ -92,3 +91,10 @@ def test_schema_prints_a_json_schema(kind, capsys):
     status, said = run(capsys, "schema", kind)
     assert status == 0
     assert json.loads(said)["type"] == "object"
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_each_kind_has_a_json_schema(name):
+    schema = SCHEMAS[name].model_json_schema()
+    assert schema["type"] == "object"
+    assert schema["additionalProperties"] is False
