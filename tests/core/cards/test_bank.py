@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 from typing import get_args
 
@@ -123,6 +124,11 @@ def test_each_topic_has_its_share(topic):
     assert kinds["drill"] >= 11
     assert kinds["mcq"] >= 8
     assert kinds["question"] >= 2
+
+
+def test_the_modules_behind_a_topic_are_there():
+    named = {module for topic in BANK.topics.values() for module in topic.modules}
+    assert [module for module in sorted(named) if find_spec(f"core.{module}") is None] == []
 
 
 def test_topics_are_those_of_the_catalogue():
