@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from core.bend import bend_batch
 from core.checks import Floats
 from core.kv_cache import KvOptions, kv_bytes, kv_bytes_per_token
+from core.measured_estimate import MeasuredStep, measured_decode, measured_serving_step
+from core.measured_profile import Profile
 from core.scenario import Scenario, ServingScenario
 from core.serving_fit import Deployment
 from core.serving_memory import ServingMemory, most_sequences, serving_memory
@@ -158,31 +160,66 @@ def most_requests(scenario: ServingScenario) -> int:
     return int(most_sequences(memory_of(scenario.model_copy(update={"batch": 1}))))
 
 
-def over_batch(scenario: Scenario) -> BatchSweep:
-    """Every position of the batch slider in one call; kept, since moving the slider changes none of it."""
+def over_batch(scenario: Scenario, profile: Profile | None = None) -> BatchSweep:
+    """Every position of the batch slider in one call; kept, since moving the slider changes none of it.
+
+    Args:
+        scenario: the deployment.
+        profile: measured kernels that estimates come from; None: stated efficiencies. Floors are the datasheet's.
+    """
     here = scenario.serving
     anywhere = here.model_copy(update={"batch": 1})
     marks = {here.batch, max(most_requests(anywhere), 1)}
-    return _over_batch(anywhere, fabric_between(scenario), tuple(sorted({*BATCHES, *marks})))
+    return _over_batch(anywhere, fabric_between(scenario), tuple(sorted({*BATCHES, *marks})), profile)
 
 
 @lru_cache(maxsize=128)
-def _over_batch(scenario: ServingScenario, fabric: Fabric, batches: tuple[int, ...]) -> BatchSweep:
+def _over_batch(
+    scenario: ServingScenario, fabric: Fabric, batches: tuple[int, ...], profile: Profile | None
+) -> BatchSweep:
     formats, gpus = formats_of(scenario), scenario.serving_tensor_parallel
     bends = [
         float(bend_batch(scenario.model, scenario.accelerator, length, tensor_parallel=gpus, **formats))
         for length in (None, scenario.context_len)
     ]
-    step = _step(scenario, fabric, np.array(batches))
+    step = _step(scenario, fabric, np.array(batches), profile)
     return BatchSweep(batches, step, most_requests(scenario), *bends)
 
 
-def step_of(scenario: Scenario) -> ServingStep:
+def step_of(scenario: Scenario, profile: Profile | None = None) -> ServingStep:
     """The scenario's own decode step, as its derivations take it."""
-    return _step(scenario.serving, fabric_between(scenario), scenario.serving.batch)
+    return _step(scenario.serving, fabric_between(scenario), scenario.serving.batch, profile)
 
 
-def _step(scenario: ServingScenario, fabric: Fabric, batch: ArrayLike) -> ServingStep:
+@lru_cache(maxsize=64)
+def measured_of(scenario: Scenario, profile: Profile) -> MeasuredStep:
+    """The scenario's own decode step kernel by kernel, as a profile predicts it."""
+    here = scenario.serving
+    return measured_decode(
+        profile,
+        here.model,
+        here.context_len,
+        batch=here.batch,
+        tensor_parallel=here.serving_tensor_parallel,
+        accelerator=here.accelerator,
+        fabric=fabric_between(scenario),
+        **formats_of(here),
+    )
+
+
+def _step(scenario: ServingScenario, fabric: Fabric, batch: ArrayLike, profile: Profile | None) -> ServingStep:
+    if profile is not None:
+        return measured_serving_step(
+            profile,
+            scenario.model,
+            scenario.context_len,
+            batch=batch,
+            tensor_parallel=scenario.serving_tensor_parallel,
+            accelerator=scenario.accelerator,
+            memory_fraction=scenario.memory_fraction,
+            fabric=fabric,
+            **formats_of(scenario),
+        )
     return serving_step(
         scenario.model,
         scenario.accelerator,
@@ -195,9 +232,9 @@ def _step(scenario: ServingScenario, fabric: Fabric, batch: ArrayLike) -> Servin
     )
 
 
-def headline_of(scenario: Scenario) -> Headline:
+def headline_of(scenario: Scenario, profile: Profile | None = None) -> Headline:
     """The scenario's own numbers."""
-    sweep = over_batch(scenario)
+    sweep = over_batch(scenario, profile)
     return sweep.headline(sweep.batch.index(scenario.serving.batch))
 
 

@@ -20,6 +20,7 @@ from core.batch_questions import MANY, RatioQuestion, TwistQuestion
 from core.constraints import Problem
 from core.display import digits, show_bytes, show_seconds
 from core.dtypes import bytes_per_element
+from core.measured_profile import Profile
 from core.scenario import Scenario, ServingScenario
 from core.serving_fit import fit_problems
 from core.serving_rates import EFFICIENCIES, multiply_dtype
@@ -98,9 +99,9 @@ def _beside(question: TwistQuestion) -> str:
     return f"{scaled} The weights take the same bytes however many GPUs share them, and do not shrink with the cache."
 
 
-def said_numbers(scenario: Scenario, unit: str) -> dict[str, str]:
+def said_numbers(scenario: Scenario, unit: str, profile: Profile | None = None) -> dict[str, str]:
     """What the section "Say it" quotes: the limit's numbers and the scenario's results."""
-    sweep, here = over_batch(scenario), headline_of(scenario)
+    sweep, here = over_batch(scenario, profile), headline_of(scenario, profile)
     alone = sweep.alone
     return limit_numbers(scenario.serving, unit) | {
         "cache": show_bytes(_brought(scenario.serving), unit),
@@ -159,8 +160,13 @@ def bend_in_words(scenario: Scenario) -> str:
     return " ".join(said)
 
 
-def assumptions_in_words(scenario: Scenario) -> str:
+def assumptions_in_words(scenario: Scenario, profile: Profile | None = None) -> str:
     """What floors and estimates assume, in one line."""
+    if profile is not None:
+        return (
+            "Floors: datasheet bandwidth and dense peaks, nothing lost. Estimates: kernels and messages as measured on "
+            f"{profile.name}, one after the other."
+        )
     share, gpus = EFFICIENCIES, scenario.serving.serving_tensor_parallel
     over = f", all-reduces over {scenario.scale_up.name}" if gpus > 1 else ""
     return (

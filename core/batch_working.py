@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from core.batch import formats_of, memory_of, over_batch, step_of
+from core.batch import formats_of, measured_of, memory_of, over_batch, step_of
 from core.batch_questions import MANY, throughput_ratio
 from core.batch_token import DRAFT_TOKENS, over_draft, prices
 from core.dtypes import bytes_per_element
 from core.kv_working import kv_working
+from core.measured_profile import Profile
+from core.measured_working import measured_working
 from core.scenario import Scenario, ServingScenario
 from core.serving_rates import multiply_dtype, multiply_flops_per_s
 from core.serving_weights import dtype_of_parts, lookup_params, served_matrices, vector_bytes
@@ -26,10 +28,11 @@ from core.working import Term, Working, number, product
 _POPE = "Pope et al. 2022, arXiv:2211.05102, section 2.1"
 
 
-def step_workings(scenario: Scenario) -> list[Working]:
+def step_workings(scenario: Scenario, profile: Profile | None = None) -> list[Working]:
     """The first question's ratio; floor, estimate and throughput of the step; the bend."""
-    here, step, bend = scenario.serving, step_of(scenario), over_batch(scenario).matrices_bend
-    workings = [_ratio(here), floor_working(step, here.accelerator), estimate_working(step), tokens_working(step)]
+    here, step, bend = scenario.serving, step_of(scenario, profile), over_batch(scenario).matrices_bend
+    estimate = estimate_working(step) if profile is None else measured_working(measured_of(scenario, profile))
+    workings = [_ratio(here), floor_working(step, here.accelerator), estimate, tokens_working(step)]
     return [*workings, _bend(here, bend)] if math.isfinite(bend) else workings
 
 
@@ -151,10 +154,10 @@ def speculation_workings(scenario: Scenario, acceptance: float, draft_cost: floa
     ]
 
 
-def price_workings(scenario: Scenario, rent: float, use: float) -> Sequence[Working]:
+def price_workings(scenario: Scenario, rent: float, use: float, profile: Profile | None = None) -> Sequence[Working]:
     """What a million output tokens cost at the scenario's batch."""
     here = scenario.serving
-    row = next(row for row in prices(over_batch(scenario), here, rent, use) if row.batch == here.batch)
+    row = next(row for row in prices(over_batch(scenario, profile), here, rent, use) if row.batch == here.batch)
     gpus = here.serving_tensor_parallel
     expression = f"{product(gpus, rent)} / 3600 / ({number(row.tokens_per_s)} × {number(use)}) × 1000000"
     return [

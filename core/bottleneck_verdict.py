@@ -10,6 +10,8 @@ import numpy as np
 from core import inference, training
 from core.constraints import length_note
 from core.hardware import Link
+from core.measured_profile import Profile
+from core.measured_training import measured_training
 from core.memory import training_memory
 from core.scenario import Scenario, ServingScenario, TrainingScenario
 from core.serving_messages import GPUS_OF_A_NODE, Fabric
@@ -56,20 +58,25 @@ class Verdict:
         return max(others, key=lambda pressure: -1.0 if np.isnan(pressure.share) else pressure.share)
 
 
-def verdicts(scenario: Scenario) -> tuple[Verdict, Verdict]:
-    """Training and serving; kept, since a change of one leaves the other as it was."""
+def verdicts(scenario: Scenario, profile: Profile | None = None) -> tuple[Verdict, Verdict]:
+    """Training and serving; kept, since a change of one leaves the other as it was.
+
+    Args:
+        scenario: what is judged.
+        profile: measured kernels that estimates come from; None: stated efficiencies.
+    """
     return (
-        training_verdict(scenario.training, scenario.scale_up, scenario.scale_out),
-        serving_verdict(scenario.serving, scenario.scale_up, scenario.scale_out),
+        training_verdict(scenario.training, scenario.scale_up, scenario.scale_out, profile),
+        serving_verdict(scenario.serving, scenario.scale_up, scenario.scale_out, profile),
     )
 
 
 @lru_cache(maxsize=128)
-def training_verdict(run: TrainingScenario, scale_up: Link, scale_out: Link) -> Verdict:
+def training_verdict(run: TrainingScenario, scale_up: Link, scale_out: Link, profile: Profile | None = None) -> Verdict:
     """What binds the optimizer step: memory first, else what its estimated time goes to."""
     hbm = float(run.accelerator.hbm_bytes)
     try:
-        report = training.estimate(run, scale_up=scale_up, scale_out=scale_out)
+        report, more = _training_report(run, scale_up, scale_out, profile)
     except ValueError as error:  # no confirmed peak, so no time
         need = float(training_memory(run.model, **run.layout).peak_bytes.max())
         over = need > hbm
@@ -93,15 +100,27 @@ def training_verdict(run: TrainingScenario, scale_up: Link, scale_out: Link) -> 
         report.step_s,
         report.tokens_per_s,
         not report.problems,
-        report.notes,
+        (*report.notes, *more),
     )
 
 
+def _training_report(
+    run: TrainingScenario, scale_up: Link, scale_out: Link, profile: Profile | None
+) -> tuple[training.TrainingReport, tuple[str, ...]]:
+    """The report, and what a profile says of itself."""
+    if profile is None:
+        return training.estimate(run, scale_up=scale_up, scale_out=scale_out), ()
+    measured = measured_training(profile, run, scale_up=scale_up, scale_out=scale_out)
+    return measured.report, (f"Estimates from measured kernels of {profile.name}.", *measured.notes)
+
+
 @lru_cache(maxsize=256)
-def serving_verdict(scenario: ServingScenario, scale_up: Link, scale_out: Link) -> Verdict:
+def serving_verdict(
+    scenario: ServingScenario, scale_up: Link, scale_out: Link, profile: Profile | None = None
+) -> Verdict:
     """What binds a decode step: memory that the engine may take, else the longest of its estimated times."""
     nodes = scenario.accelerator.scale_up_domain or GPUS_OF_A_NODE
-    report = inference.estimate(scenario, fabric=Fabric(scale_up, scale_out, nodes))
+    report = inference.estimate(scenario, fabric=Fabric(scale_up, scale_out, nodes), profile=profile)
     times = {
         "compute": float(report.estimate.compute_s),
         "communication": float(report.estimate.communication_s),

@@ -6,13 +6,15 @@ Estimates and floors are separate fields. A deployment that does not fit has no 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from core.bend import bend_batch
 from core.constraints import Problem
+from core.measured_estimate import MeasuredStep, measured_decode, measured_prefill
+from core.measured_profile import Profile
 from core.prefix_cache import cached_tokens
 from core.scenario import ServingScenario
 from core.serving import prefill_estimate_s, prefill_floor_s
@@ -80,6 +82,7 @@ def estimate(
     efficiencies: Efficiencies = EFFICIENCIES,
     expert_dtype: str | None = None,
     chunk_tokens: int = CHUNK_TOKENS,
+    profile: Profile | None = None,
 ) -> InferenceReport:
     """Report on one deployment.
 
@@ -90,6 +93,8 @@ def estimate(
         efficiencies: what estimates assume.
         expert_dtype: format of routed experts where it differs from the other weights'.
         chunk_tokens: tokens of a prefill step, which set the activations' memory. [tokens]
+        profile: measured kernels that estimates come from, instead of ``efficiencies``. A checking pass of speculation
+            and a prompt that is partly in the cache keep their stated proportion to the plain ones.
     """
     asked, links = traffic or Traffic(), fabric or fabric_of(scenario.accelerator)
     formats = ServingFormats(weight_dtype=scenario.weight_dtype, kv_dtype=scenario.kv_dtype, expert_dtype=expert_dtype)
@@ -112,8 +117,13 @@ def estimate(
 
     plain = step(1)
     checking = step(asked.draft_tokens + 1) if asked.draft_tokens else plain
+    check_s = float(checking.step_s)
+    measured = _measured(scenario, profile, links, formats)
+    if measured is not None:
+        check_s *= float(measured.decode.step_s / plain.step_s)
+        plain = replace(plain, estimate=measured.decode.time)
     runs = 1.0 if bool(plain.memory.fits) else np.nan  # nothing that cannot run has a latency
-    decode = runs * float(checking.step_s + asked.draft_tokens * asked.draft_cost * plain.step_s)
+    decode = runs * float(check_s + asked.draft_tokens * asked.draft_cost * plain.step_s)
     tokens = float(expected_speculative_tokens(asked.acceptance, asked.draft_tokens))
     prompt = asked.prompt_len or scenario.context_len
     known = float(cached_tokens(prompt, asked.prefix_hit))
@@ -129,6 +139,8 @@ def estimate(
             **formats,
         )
     )
+    if measured is not None:
+        prefill *= measured.prefill_factor(prompt, efficiencies)
     rate = scenario.batch * tokens / decode
     price = asked.price_per_gpu_hour
     return InferenceReport(
@@ -155,10 +167,67 @@ def estimate(
         limit=str(plain.limit),  # type: ignore[arg-type]
         shares={name: float(share) for name, share in plain.shares.items()},  # type: ignore[misc]
         problems=tuple(fit_problems(_deployment(scenario, chunk_tokens, formats))),
-        notes=tuple(_notes(scenario, links)),
+        notes=(*_notes(scenario, links), *(measured.notes if measured else ())),
         floor=plain.floor,
         estimate=plain.estimate,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What a profile says of a deployment."""
+
+    scenario: ServingScenario
+    profile: Profile
+    links: Fabric
+    formats: ServingFormats
+    decode: MeasuredStep
+
+    def prefill_factor(self, prompt: int, efficiencies: Efficiencies) -> float:
+        """A whole prompt as measured over the stated estimate of it. [-]"""
+        run, gpus = self.scenario, self.scenario.serving_tensor_parallel
+        stated = prefill_estimate_s(
+            run.model,
+            run.accelerator,
+            prompt,
+            tensor_parallel=gpus,
+            fabric=self.links,
+            efficiencies=efficiencies,
+            **self.formats,
+        )
+        measured = measured_prefill(
+            self.profile,
+            run.model,
+            prompt,
+            tensor_parallel=gpus,
+            accelerator=run.accelerator,
+            fabric=self.links,
+            **self.formats,
+        )
+        return float(measured.step_s / stated)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Whose kernels, and where their tables end."""
+        return (f"Estimates from measured kernels of {self.profile.name}.", *self.decode.notes)
+
+
+def _measured(
+    scenario: ServingScenario, profile: Profile | None, links: Fabric, formats: ServingFormats
+) -> _Measured | None:
+    if profile is None:
+        return None
+    decode = measured_decode(
+        profile,
+        scenario.model,
+        scenario.context_len,
+        batch=scenario.batch,
+        tensor_parallel=scenario.serving_tensor_parallel,
+        accelerator=scenario.accelerator,
+        fabric=links,
+        **formats,
+    )
+    return _Measured(scenario, profile, links, formats, decode)
 
 
 def _request_s(prefill: float, token: float, output_len: int) -> float:

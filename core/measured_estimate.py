@@ -27,7 +27,7 @@ from core.mixer_operators import mixing_operators
 from core.model_spec import Attention, LatentAttention, Mixer, ModelSpec
 from core.operators import model_operators
 from core.sequence_state import MOST_GPUS, MOST_SEQUENCES
-from core.serving_messages import fabric_of, messages_s
+from core.serving_messages import Fabric, fabric_of, messages_s
 from core.serving_rates import (
     EFFICIENCIES,
     Efficiencies,
@@ -36,7 +36,7 @@ from core.serving_rates import (
     multiply_dtype,
     multiply_flops_per_s,
 )
-from core.serving_step import ServingStep, serving_step
+from core.serving_step import MEMORY_FRACTION, ServingStep, serving_step
 from core.serving_weights import ServedMatrix, ServingFormats, experts_hit_share, served_matrices
 from core.serving_work import ServingWork, decode_work, prefill_work
 from core.token_mixing import visible_tokens
@@ -132,6 +132,7 @@ def measured_decode(
     batch: ArrayLike = 1,
     tensor_parallel: int = 1,
     accelerator: Accelerator | None = None,
+    fabric: Fabric | None = None,
     eager: bool = False,
     efficiencies: Efficiencies = EFFICIENCIES,
     **formats: Unpack[ServingFormats],
@@ -145,6 +146,8 @@ def measured_decode(
         batch: sequences; broadcasts with ``seq_len``. [sequences]
         tensor_parallel: GPUs that share the step; one degree a call.
         accelerator: the datasheet beside; None: the profile's own.
+        fabric: links between the GPUs; None: those that the accelerator usually comes with. Messages are read from the
+            profile only over those, since it was measured on them.
         eager: kernels are launched one by one and not in a graph, so the queue of launches may be longer than the work.
         efficiencies: for what was not measured.
         formats: see :class:`core.serving_weights.ServingFormats`.
@@ -154,7 +157,7 @@ def measured_decode(
     """
     chip = _datasheet(profile, accelerator)
     work = decode_work(model, seq_len, batch=batch, tensor_parallel=tensor_parallel, **formats)
-    step = _Step(profile, chip, model, "decode", seq_len, batch, tensor_parallel, efficiencies, formats)
+    step = _Step(profile, chip, model, "decode", seq_len, batch, tensor_parallel, fabric, efficiencies, formats)
     return MeasuredStep(tuple(step.parts(work, eager=eager)), floor_time(work, chip), profile.citation)
 
 
@@ -166,6 +169,7 @@ def measured_prefill(
     batch: ArrayLike = 1,
     tensor_parallel: int = 1,
     accelerator: Accelerator | None = None,
+    fabric: Fabric | None = None,
     eager: bool = False,
     efficiencies: Efficiencies = EFFICIENCIES,
     **formats: Unpack[ServingFormats],
@@ -173,7 +177,7 @@ def measured_prefill(
     """Prefill of ``batch`` prompts in one pass, logits of the last token only; as :func:`measured_decode`."""
     chip = _datasheet(profile, accelerator)
     work = prefill_work(model, prompt_len, batch=batch, tensor_parallel=tensor_parallel, **formats)
-    step = _Step(profile, chip, model, "prefill", prompt_len, batch, tensor_parallel, efficiencies, formats)
+    step = _Step(profile, chip, model, "prefill", prompt_len, batch, tensor_parallel, fabric, efficiencies, formats)
     return MeasuredStep(tuple(step.parts(work, eager=eager)), floor_time(work, chip), profile.citation)
 
 
@@ -185,13 +189,31 @@ def measured_serving_step(
     batch: ArrayLike = 1,
     tensor_parallel: int = 1,
     accelerator: Accelerator | None = None,
+    memory_fraction: float = MEMORY_FRACTION,
+    fabric: Fabric | None = None,
     **formats: Unpack[ServingFormats],
 ) -> ServingStep:
     """:func:`core.serving_step.serving_step` with its estimate from the profile; all else is the datasheet's."""
     chip = _datasheet(profile, accelerator)
-    stated = serving_step(model, chip, seq_len, batch=batch, tensor_parallel=tensor_parallel, **formats)
+    stated = serving_step(
+        model,
+        chip,
+        seq_len,
+        batch=batch,
+        tensor_parallel=tensor_parallel,
+        memory_fraction=memory_fraction,
+        fabric=fabric,
+        **formats,
+    )
     measured = measured_decode(
-        profile, model, seq_len, batch=batch, tensor_parallel=tensor_parallel, accelerator=chip, **formats
+        profile,
+        model,
+        seq_len,
+        batch=batch,
+        tensor_parallel=tensor_parallel,
+        accelerator=chip,
+        fabric=fabric,
+        **formats,
     )
     return replace(stated, estimate=measured.time)
 
@@ -208,6 +230,7 @@ class _Step:
         seq_len: ArrayLike,
         batch: ArrayLike,
         gpus: int,
+        fabric: Fabric | None,
         rates: Efficiencies,
         formats: ServingFormats,
     ) -> None:
@@ -217,6 +240,7 @@ class _Step:
             whole("seq_len", seq_len), whole("batch", batch, high=MOST_SEQUENCES)
         )
         self.tokens = self.batch if phase == "decode" else self.batch * self.length
+        self.fabric = fabric or fabric_of(chip)
         self.formats = formats
         self.kv_dtype = formats.get("kv_dtype", "bf16")
         self.absorbed = phase == "decode" and formats.get("layout", "latent") == "latent"
@@ -369,12 +393,14 @@ class _Step:
     def _messages(self, work: ServingWork) -> Iterator[Part]:
         if self.gpus == 1:
             return
-        reading = self.profile.collective_s("all_reduce", work.message_bytes, self.gpus)
+        usual = self.fabric.scale_up == fabric_of(self.chip).scale_up
+        reading = self.profile.collective_s("all_reduce", work.message_bytes, self.gpus) if usual else None
         if reading is not None:
             yield _read("all-reduces", MESSAGES, reading.times(work.num_messages))
             return
-        seconds = messages_s(work, self.gpus, fabric_of(self.chip), efficiency=self.rates.link)
-        note = f"All-reduces among {self.gpus} GPUs were not measured."
+        seconds = messages_s(work, self.gpus, self.fabric, efficiency=self.rates.link)
+        over = "" if usual else " over these links"
+        note = f"All-reduces among {self.gpus} GPUs{over} were not measured."
         yield Part("all-reduces", MESSAGES, seconds, "stated", (note,))
 
 

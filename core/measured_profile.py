@@ -43,6 +43,12 @@ class Products:
         )
         return LogGrid(axes, cells)
 
+    @property
+    def measured_shapes(self) -> tuple[tuple[int, int], ...]:
+        """Weights (n, k) of which something was measured."""
+        there = np.any(~np.isnan(self.grid.measured), axis=-1).reshape(len(self.table.n), len(self.table.k))
+        return tuple((n, k) for i, n in enumerate(self.table.n) for j, k in enumerate(self.table.k) if there[i, j])
+
 
 @dataclass(frozen=True)
 class Heads:
@@ -111,9 +117,12 @@ class Messages:
         return MeasuredCollective(row.op, row.ranks, tuple(map(float, row.num_bytes)), seconds)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Profile:
-    """One system as it was measured; built from a file of the catalog or from a run of one's own."""
+    """One system as it was measured; built from a file of the catalog or from a run of one's own.
+
+    Told apart by identity, so that what is worked out for one can be kept.
+    """
 
     file: ProfileFile
 
@@ -121,6 +130,12 @@ class Profile:
     def accelerator(self) -> Accelerator | None:
         """The datasheet's row, for floors beside the measurements; None where the catalog does not have it."""
         return load_accelerators().get(self.file.accelerator or "")
+
+    @property
+    def name(self) -> str:
+        """The device, and whose measurement it is."""
+        chip = self.accelerator
+        return f"{chip.name if chip else self.file.device}, {'own run' if self.file.own else 'open data'}"
 
     @property
     def citation(self) -> str:

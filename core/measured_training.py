@@ -16,9 +16,10 @@ import numpy as np
 from core.checks import Floats
 from core.efficiency import Efficiency
 from core.flops import BACKWARD_OVER_FORWARD
-from core.hardware import Accelerator
+from core.hardware import Accelerator, Link
 from core.kv_layers import heads_per_gpu, mixer_counts
 from core.layout import Layout
+from core.links import links_of
 from core.log_grid import Reading
 from core.lora import ADAPTERS
 from core.matrices import layer_matrices, outer_matrices
@@ -64,6 +65,8 @@ def measured_training(
     profile: Profile,
     scenario: TrainingScenario,
     *,
+    scale_up: Link | None = None,
+    scale_out: Link | None = None,
     matrix_dtype: str | None = None,
     efficiency: Efficiency | None = None,
 ) -> MeasuredTraining:
@@ -72,6 +75,7 @@ def measured_training(
     Args:
         profile: what was measured. Its shares are of the scenario's accelerator, which should be the profile's.
         scenario: the layout.
+        scale_up, scale_out: links; None: those that the accelerator usually comes with.
         matrix_dtype: format of the products with weights, such as "fp8"; None: the accelerator's 16-bit format.
         efficiency: what stands for all that was not measured; None: the defaults for the accelerator.
 
@@ -96,7 +100,15 @@ def measured_training(
         notes.append(f"Products in {dtype} were not measured; a stated share of the peak stands for them.")
     if mixing.share is None:
         notes.append("Its attention was not measured; a stated share of the peak stands for it.")
-    report = estimate(scenario, efficiency=found, matrix_dtype=matrix_dtype, tables=profile.collective_tables)
+    usual = scale_up is None or scale_up == links_of(chip).scale_up  # on which the collectives were measured
+    report = estimate(
+        scenario,
+        scale_up=scale_up,
+        scale_out=scale_out,
+        efficiency=found,
+        matrix_dtype=matrix_dtype,
+        tables=profile.collective_tables if usual else (),
+    )
     return MeasuredTraining(
         report=report,
         matmul_share=products.share,

@@ -179,7 +179,7 @@ def at_the_roofline(profile: Profile, shapes: Sequence[tuple[int, int]], dtype: 
     seconds = reading.seconds
     size = bytes_per_element(_stored(dtype))
     return Placed(
-        profile=_name(profile),
+        profile=profile.name,
         citation=profile.citation,
         dtype=dtype,
         labels=tuple(f"{a:,} x {b:,}" for a, b in shapes),
@@ -292,7 +292,7 @@ def fit_collective(profile: Profile, op: str, ranks: int) -> Fit:
     per_byte = _slope(size[-_FEW_SIZES:], seconds[-_FEW_SIZES:])
     chip = profile.accelerator
     return Fit(
-        name=_name(profile),
+        name=profile.name,
         latency_s=latency,
         bytes_per_s=1 / per_byte,
         bus_bytes_per_s=float(bytes_per_rank(op, 1.0, ranks)) / per_byte,
@@ -319,7 +319,7 @@ def _curve(profile: Profile, ends: Sequence[float], read: Callable[[Floats], Rea
     reading = read(x)
     there = np.zeros(0, dtype=np.int64) if cells is None else np.flatnonzero(~np.isnan(cells))
     return Curve(
-        name=_name(profile),
+        name=profile.name,
         citation=profile.citation,
         x=x,
         seconds=reading.seconds,
@@ -362,14 +362,7 @@ def _places(found: Sequence[Curve]) -> Floats:
 
 def _missing(profiles: Sequence[Profile], found: Sequence[Curve]) -> tuple[str, ...]:
     names = {curve.name for curve in found}
-    return tuple(_name(profile) for profile in profiles if _name(profile) not in names)
-
-
-def _name(profile: Profile) -> str:
-    """Of a profile in a picture: the device, and whose measurement it is."""
-    chip = profile.accelerator
-    name = chip.name if chip else profile.file.device
-    return f"{name}, own run" if profile.is_own else f"{name}, open data"
+    return tuple(profile.name for profile in profiles if profile.name not in names)
 
 
 def _datasheet(profiles: Sequence[Profile]) -> Accelerator | None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from core.display import digits, show_bytes, show_percent, show_rate, show_seconds
 from core.layer_prediction import Judged, Score
+from core.measured_profile import Profile
 from core.measured_views import Curves, Fit, Placed
 from core.own_views import AttentionPair, Bandwidth, HostRow, LaunchView
 
 Row = dict[str, str]
+_NAMED_KERNELS = 2
 Entry = Mapping[str, Any]
 
 
@@ -135,6 +137,57 @@ def fit_rows(op: str, fits: Sequence[Fit]) -> list[Row]:
         }
         for fit in fits
     ]
+
+
+def table_ends(profile: Profile) -> list[Row]:
+    """What each kind of table of a profile covers."""
+    rows = [
+        {
+            "kind": f"products in {dtype}" if role == "forward" else f"products in {dtype}, {role.replace('_', ' ')}",
+            "sizes": f"{_span(one.table.m)} rows; weights {_span(one.table.n)} x {_span(one.table.k)}",
+            "kernels": one.table.kernel,
+        }
+        for (dtype, role), one in profile.products.items()
+    ]
+    for phase in dict.fromkeys(one.table.phase for one in profile.attention):
+        tables = [one.table for one in profile.attention if one.table.phase == phase]
+        batches, tokens = ({size for table in tables for size in getattr(table, name)} for name in ("batch", "tokens"))
+        shapes = {(table.heads, table.kv_heads, table.head_dim) for table in tables}
+        formats = ", ".join(dict.fromkeys(table.kv_dtype for table in tables))
+        sizes = f"batch {_span(batches)}; {_span(tokens)} tokens; splits of heads: {len(shapes)}; cache in {formats}"
+        rows.append({"kind": f"{phase} attention", "sizes": sizes, "kernels": _kernels(t.kernel for t in tables)})
+    if profile.file.experts:
+        tokens = {size for table in profile.file.experts for size in table.tokens}
+        shapes_of_experts = {(shape.num_experts, shape.top_k, shape.hidden_size) for shape in profile.experts}
+        sizes = f"{_span(tokens)} tokens; kinds of experts: {len(shapes_of_experts)}"
+        rows.append(
+            {"kind": "routed experts", "sizes": sizes, "kernels": _kernels(t.kernel for t in profile.file.experts)}
+        )
+    for op in dict.fromkeys(op for op, _ in profile.messages):
+        mine = {ranks: one.row.num_bytes for (name, ranks), one in profile.messages.items() if name == op}
+        sizes = "; ".join(f"{ranks} GPUs: {show_bytes(b[0])} to {show_bytes(b[-1])}" for ranks, b in mine.items())
+        rows.append({"kind": op.replace("_", "-"), "sizes": sizes, "kernels": ""})
+    if profile.file.vectors:
+        ops = ", ".join(dict.fromkeys(row.op for row in profile.file.vectors))
+        moved = {size for row in profile.file.vectors for size in row.num_bytes}
+        rows.append(
+            {
+                "kind": "kernels between",
+                "sizes": f"{ops}; {show_bytes(min(moved))} to {show_bytes(max(moved))}",
+                "kernels": "PyTorch",
+            }
+        )
+    return rows
+
+
+def _span(sizes: Collection[int]) -> str:
+    low, high = min(sizes), max(sizes)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _kernels(names: Iterable[str]) -> str:
+    found = tuple(dict.fromkeys(names))
+    return ", ".join(found) if len(found) <= _NAMED_KERNELS else f"{len(found)} kernels, one a kind"
 
 
 def score_rows(scores: Sequence[Score]) -> list[Row]:

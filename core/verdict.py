@@ -18,6 +18,7 @@ from core.bottleneck_verdict import Verdict, serving_verdict, training_verdict
 from core.capacity import first_cure, peak_bytes
 from core.constraints import tensor_parallel_choices
 from core.dtypes import bytes_per_element
+from core.measured_profile import Profile
 from core.scenario import Scenario, ScenarioError, ServingScenario, TrainingScenario, changed, field_values
 
 Part = Literal["training", "serving"]
@@ -62,21 +63,29 @@ class Finding:
     fix: Fix | None
 
 
-def finding(scenario: Scenario, part: Part) -> Finding:
-    """What binds one part of a scenario. Kept, so that a page can ask in every run."""
+def finding(scenario: Scenario, part: Part, profile: Profile | None = None) -> Finding:
+    """What binds one part of a scenario. Kept, so that a page can ask in every run.
+
+    Args:
+        scenario: what is judged.
+        part: training or serving.
+        profile: measured kernels that estimates come from, of fixes too; None: stated efficiencies.
+    """
     # Each part has its own memory: a change of serving leaves training's answer as it is.
-    return _training(scenario) if part == "training" else _serving(scenario)
+    return _training(scenario, profile) if part == "training" else _serving(scenario, profile)
 
 
 @lru_cache(maxsize=64)
-def _training(scenario: Scenario) -> Finding:
-    now = _verdict(scenario, "training")
+def _training(scenario: Scenario, profile: Profile | None) -> Finding:
+    now = _verdict(scenario, "training", profile)
     run = scenario.training
     if now.limit == "capacity":
         cure = first_cure(run.model, run.layout, hbm_bytes=float(run.accelerator.hbm_bytes))
-        return Finding("training", now, _tried(scenario, "training", now, Change("fit", cure)) if cure else None)
+        return Finding(
+            "training", now, _tried(scenario, "training", now, Change("fit", cure), profile) if cure else None
+        )
     for tier in _training_tiers(run, now.limit):
-        fixes = [fix for change in tier if (fix := _tried(scenario, "training", now, change))]
+        fixes = [fix for change in tier if (fix := _tried(scenario, "training", now, change, profile))]
         best = max(fixes, key=lambda fix: fix.gain, default=None)
         if best and best.gain >= LEAST_GAIN:
             return Finding("training", now, best)
@@ -84,21 +93,21 @@ def _training(scenario: Scenario) -> Finding:
 
 
 @lru_cache(maxsize=64)
-def _serving(scenario: Scenario) -> Finding:
-    now = _verdict(scenario, "serving")
+def _serving(scenario: Scenario, profile: Profile | None) -> Finding:
+    now = _verdict(scenario, "serving", profile)
     for change in _serving_changes(scenario.serving, now.limit):
-        fix = _tried(scenario, "serving", now, change)
+        fix = _tried(scenario, "serving", now, change, profile)
         if fix and (now.limit == "capacity" or fix.gain >= LEAST_GAIN):
             return Finding("serving", now, fix)
     return Finding("serving", now, None)
 
 
-def _verdict(scenario: Scenario, part: Part) -> Verdict:
+def _verdict(scenario: Scenario, part: Part, profile: Profile | None) -> Verdict:
     judge = {"training": training_verdict, "serving": serving_verdict}[part]
-    return judge(getattr(scenario, part), scenario.scale_up, scenario.scale_out)
+    return judge(getattr(scenario, part), scenario.scale_up, scenario.scale_out, profile)
 
 
-def _tried(scenario: Scenario, part: Part, now: Verdict, change: Change) -> Fix | None:
+def _tried(scenario: Scenario, part: Part, now: Verdict, change: Change, profile: Profile | None) -> Fix | None:
     """The change evaluated; None where a rule refuses it, or it does not fit."""
     here = field_values(scenario)
     fields = {field: value for field, value in change.fields.items() if here[field] != value}
@@ -109,7 +118,7 @@ def _tried(scenario: Scenario, part: Part, now: Verdict, change: Change) -> Fix 
     run = other.training
     if part == "training" and peak_bytes(run.model, run.layout) > run.accelerator.hbm_bytes:
         return None
-    then = _verdict(other, part)
+    then = _verdict(other, part, profile)
     if then.limit == "capacity" or (now.runs and not then.runs):
         return None
     return Fix(

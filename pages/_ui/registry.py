@@ -51,6 +51,7 @@ ENTRIES = (
     Entry("practice/progress.py", "Progress", "progress", ":material/insights:", PRACTICE),
     Entry("practice/own.py", "Own cards", "own-cards", ":material/folder_open:", PRACTICE),
     Entry("gpu/measure.py", "Run on my GPU", "measure", ":material/speed:", GPU),
+    Entry("gpu/profiles.py", "Datasheet against silicon", "silicon", ":material/stacked_line_chart:", GPU),
     Entry("gpu/trace.py", "Read a trace", "trace", ":material/timeline:", GPU),
     Entry("start/cheat_sheet.py", "Cheat sheet", "cheat-sheet", ":material/list_alt:", MORE),
     Entry("start/search.py", "Search", "search", ":material/search:", MORE),

@@ -8,15 +8,19 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.presets import load_presets
-from pages._ui import hardware_dialog, model_dialog, share_dialog, state
+from pages._ui import hardware_dialog, model_dialog, profile_choice, share_dialog, state
 from pages._ui.controls import refusal
 from pages._ui.words import plain
 
 _PRESETS = "bar.presets"
 
 
-def scenario_bar(fields: Collection[str] = ()) -> DeltaGenerator:
+def scenario_bar(fields: Collection[str] = (), *, measured: bool = False) -> DeltaGenerator:
     """Draw the row, what was adapted, and refusals that none of the page's own controls (``fields``) will show.
+
+    Args:
+        fields: that the page has controls for.
+        measured: whether the page's estimates come from the measured profile, where one is chosen.
 
     Returns:
         the place of the GPU count, which a slider on the page may change: see :func:`show_gpu_count`.
@@ -53,6 +57,7 @@ def scenario_bar(fields: Collection[str] = ()) -> DeltaGenerator:
         hardware_dialog.show()
     elif st.session_state["bar.share"]:
         share_dialog.show()
+    profile_choice.badge(used=measured)
     for note in state.take_notes():
         st.info(plain(note), icon=":material/info:")
     if problems := state.link_refusals():

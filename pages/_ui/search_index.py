@@ -25,6 +25,7 @@ _ABOUT = {
     "progress": "The map of topics, calibration, history; export and import.",
     "own-cards": "Bring cards of your own as a zip.",
     "measure": "Run on my GPU: measure this machine or open a result; roofline, launches, predictions against them.",
+    "silicon": "Datasheet against silicon: measured kernels of ten systems, over each other; estimates on them.",
     "trace": "Read a PyTorch profiler trace: compute, communication, copies, what idle time waited on, the limit.",
     "search": "Find pages, terms and numbers; the whole glossary.",
     "settings": "GB or GiB, predictions on or off, light or dark.",

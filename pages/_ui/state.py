@@ -15,7 +15,7 @@ from core.constraints import Problem
 from core.scenario import Scenario, ScenarioError, changed, field_values
 from core.scenario_link import KEYS, OBJECT_KEYS, default_scenario, from_address, to_address
 
-_SCENARIO, _REFUSED, _NOTES, _LINK_REFUSALS, _ADDRESS, _TO_ADDRESS, _PAGE = (
+_SCENARIO, _REFUSED, _NOTES, _LINK_REFUSALS, _ADDRESS, _TO_ADDRESS, _PAGE, _PROFILE = (
     "state.scenario",
     "state.refused",
     "state.notes",
@@ -23,8 +23,11 @@ _SCENARIO, _REFUSED, _NOTES, _LINK_REFUSALS, _ADDRESS, _TO_ADDRESS, _PAGE = (
     "state.address",
     "state.to_address",
     "state.page",
+    "state.profile",
 )
-ADDRESS_KEYS = (*OBJECT_KEYS, *KEYS)
+PROFILE_KEY = "profile"  # of the address: measured kernels that estimates come from
+OWN_PROFILE = "own"
+ADDRESS_KEYS = (*OBJECT_KEYS, *KEYS, PROFILE_KEY)
 
 
 def current() -> Scenario:
@@ -33,6 +36,17 @@ def current() -> Scenario:
         st.session_state[_SCENARIO] = default_scenario()
     scenario: Scenario = st.session_state[_SCENARIO]
     return scenario
+
+
+def profile_id() -> str | None:
+    """Id of the measured profile that was chosen beside the scenario; None: estimates at stated efficiencies."""
+    chosen: str | None = st.session_state.get(_PROFILE)
+    return chosen
+
+
+def choose_profile(chosen: str | None) -> None:
+    """Take a measured profile by its id, or none."""
+    st.session_state[_PROFILE] = chosen
 
 
 def replace(scenario: Scenario, *notes: str) -> None:
@@ -122,10 +136,12 @@ def open_address() -> None:
     if found == seen:
         return
     try:
-        replace(from_address(found))
+        replace(from_address({key: value for key, value in found.items() if key != PROFILE_KEY}))
     except ScenarioError as error:
         st.session_state[_LINK_REFUSALS] = error.problems
-    st.session_state[_ADDRESS] = (found, current())
+    if PROFILE_KEY in found or profile_id() != OWN_PROFILE:
+        choose_profile(found.get(PROFILE_KEY))
+    st.session_state[_ADDRESS] = (found, _shown())
 
 
 def write_address() -> None:
@@ -134,12 +150,15 @@ def write_address() -> None:
     An address that came from outside is not tidied up: that would be a step of the browser's history, and the first
     press of Back would lead nowhere.
     """
-    found, scenario = _in_address(), current()
-    seen, stands_for = st.session_state.get(_ADDRESS, ({}, None))
-    if found == seen and scenario is stands_for:
+    found, shown = _in_address(), _shown()
+    seen, stands_for = st.session_state.get(_ADDRESS, ({}, (None, None)))
+    scenario, profile = shown
+    if found == seen and scenario is stands_for[0] and profile == stands_for[1]:
         return
     address, _ = _address_of(scenario)
-    st.session_state[_ADDRESS] = (address, scenario)
+    if profile is not None:
+        address = address | {PROFILE_KEY: profile}
+    st.session_state[_ADDRESS] = (address, shown)
     _show(address)
 
 
@@ -147,6 +166,12 @@ def address_problem() -> str | None:
     """Why the scenario is not in the address, if it is too large for one."""
     _, sentence = _address_of(current())
     return sentence
+
+
+def _shown() -> tuple[Scenario, str | None]:
+    """What the address stands for. A profile of one's own stays in the session: no link could bring it along."""
+    profile = profile_id()
+    return current(), None if profile == OWN_PROFILE else profile
 
 
 def _page() -> str:

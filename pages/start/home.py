@@ -42,12 +42,13 @@ def steps() -> None:
     """The method as one strip, and the verdict on it; serving's waits, for its times and memory hold the answer."""
     # Imported here, so that in a new process the question is on the screen before the estimates are loaded.
     from core.verdict import finding
+    from pages._ui import profile_choice
     from pages._ui.verdict_view import badges, verdicts
 
     here = state.current()
     parts = ("training", "serving") if predict.answered(KEY) else ("training",)
     st.header("Five steps, one limit each", anchor=False)
-    found = [finding(here, part) for part in parts]
+    found = [finding(here, part, profile_choice.active()) for part in parts]
     grid = st.grid(5, min_column_width=185, border=True)
     for step in registry.STEPS:
         with grid.cell():
@@ -57,6 +58,7 @@ def steps() -> None:
             if step.url_path:
                 st.page_link(registry.path_of(step.url_path), label="**Open**", icon=":material/arrow_forward:")
     st.markdown(f"What binds **{plain(here.model.name)}** on {plain(here.accelerator.name)}, and the first fix:")
+    profile_choice.badge()
     verdicts(found, settings.unit())
     if len(found) == 1:
         st.markdown(":small[:gray[What binds it in serving follows your guess.]]")

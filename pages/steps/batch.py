@@ -8,7 +8,7 @@ from core import batch, batch_levers, batch_questions, batch_tables, batch_text,
 from core.batch_working import cap_workings, price_workings, speculation_workings, step_workings
 from core.charts import batch as charts
 from core.charts import kv_growth, speculation
-from pages._ui import baseline, predict, settings, state
+from pages._ui import baseline, predict, profile_choice, settings, state
 from pages._ui.content import section
 from pages._ui.controls import field_row, refusal
 from pages._ui.live_chart import live_chart
@@ -25,12 +25,12 @@ LEVERS = ("Paging", "Bits", "Speculation", "Prefix hits", "Price")
 def now() -> tuple[batch.Headline, str]:
     """The numbers to pin, and what they belong to."""
     scenario = state.current()
-    return batch.headline_of(scenario), batch_text.layout_in_words(scenario.serving)
+    return batch.headline_of(scenario, profile_choice.active()), batch_text.layout_in_words(scenario.serving)
 
 
 def over_batch_table() -> dict[str, list[object]]:
     """The first chart's data."""
-    return charts.batch_table(batch.over_batch(state.current()))
+    return charts.batch_table(batch.over_batch(state.current(), profile_choice.active()))
 
 
 def over_context_table() -> dict[str, list[object]]:
@@ -41,9 +41,9 @@ def over_context_table() -> dict[str, list[object]]:
 @st.fragment
 def follow_sliders(places: dict[str, Any]) -> None:
     """Write all that follows a slider into its place. It runs alone when a slider is let go."""
-    scenario, unit = state.current(), settings.unit()
+    scenario, unit, profile = state.current(), settings.unit(), profile_choice.active()
     pinned = baseline.pinned("batch", batch.Headline)
-    sweep = batch.over_batch(scenario)
+    sweep = batch.over_batch(scenario, profile)
     with places["problems"].container():
         for problem in batch_text.standing_problems(scenario.serving, unit):
             refusal(problem.sentence)
@@ -54,8 +54,9 @@ def follow_sliders(places: dict[str, Any]) -> None:
             index=sweep.batch.index(scenario.serving.batch),
             on_commit=lambda index: state.change(batch=sweep.batch[index]),
         )
+    profile_choice.coverage(places["measured"])
     places["bend"].markdown(f"**The bend.** {inline(batch_text.bend_in_words(scenario))}", width=predict.READING_WIDTH)
-    show_workings(places["step_working"], lambda: step_workings(scenario), unit)
+    show_workings(places["step_working"], lambda: step_workings(scenario, profile), unit)
     if "cache" in places:
         by_context = batch.over_context(scenario)
         with places["cache"]:
@@ -69,7 +70,7 @@ def follow_sliders(places: dict[str, Any]) -> None:
         changes = batch_levers.levers(scenario.serving)
         data_table(places["cap"], batch_tables.lever_rows(changes, unit, pinned), bold=0)
         follow_levers(places["levers"], sweep)
-        say_it(places["say"], "batch", batch_text.said_numbers(scenario, unit))
+        say_it(places["say"], "batch", batch_text.said_numbers(scenario, unit, profile))
     show_gpu_count(places["gpus"], scenario.serving.serving_tensor_parallel)
     state.write_address()
 
@@ -96,7 +97,9 @@ def follow_levers(places: dict[str, Any], sweep: batch.BatchSweep) -> None:
         rent, use = chosen["batch.rent"], chosen["batch.use"]
         rows = batch_token.prices(sweep, scenario.serving, rent, use)
         data_table(places["Price"], batch_tables.price_rows(rows))
-        show_workings(places["Price working"], lambda: price_workings(scenario, rent, use), unit)
+        show_workings(
+            places["Price working"], lambda: price_workings(scenario, rent, use, profile_choice.active()), unit
+        )
 
 
 def throughput() -> dict[str, Any]:
@@ -107,10 +110,12 @@ def throughput() -> dict[str, Any]:
     with st.container(horizontal=True, vertical_alignment="center"):
         baseline.pin_buttons("batch", now)
         csv_download("CSV", over_batch_table, key="batch.csv")
-    bend = st.empty()
-    st.caption(inline(" ".join([batch_text.assumptions_in_words(whole), *batch_text.notes(whole)])))
+    measured, bend = st.empty(), st.empty()
+    st.caption(
+        inline(" ".join([batch_text.assumptions_in_words(whole, profile_choice.active()), *batch_text.notes(whole)]))
+    )
     working = working_box("batch.step_working")
-    return {"problems": problems, "throughput": place, "bend": bend, "step_working": working}
+    return {"problems": problems, "throughput": place, "measured": measured, "bend": bend, "step_working": working}
 
 
 def cache() -> dict[str, Any]:
@@ -174,7 +179,7 @@ def lever_controls(name: str) -> None:
             )
 
 
-places = {"gpus": scenario_bar(FIELDS)}
+places = {"gpus": scenario_bar(FIELDS, measured=True)}
 whole, family = state.current(), settings.unit()
 words = batch_text.limit_numbers(whole.serving, family)
 step_head(5, "Raise the batch", section("batch", "Limit", words))

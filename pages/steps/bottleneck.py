@@ -15,7 +15,7 @@ from core.dtypes import bytes_per_element
 from core.hardware import load_accelerators
 from core.scenario import Scenario
 from core.under_roof import Headline, format_roofs, half_roof, other_formats
-from pages._ui import baseline, predict, settings, state
+from pages._ui import baseline, predict, profile_choice, settings, state
 from pages._ui.content import section
 from pages._ui.controls import field_row, refusal
 from pages._ui.known_run import counted_run, known_run_inputs, peak_dtype, reported_share
@@ -67,7 +67,7 @@ def counts_table() -> dict[str, list[object]]:
 def follow_sliders(places: dict[str, Any]) -> None:
     """Write all that follows a slider into its place. It runs alone when a slider is let go."""
     scenario, unit = state.current(), settings.unit()
-    pair = verdicts(scenario)
+    pair = verdicts(scenario, profile_choice.active())
     for verdict in pair:
         bars, words = places[verdict.of]
         rows = bottleneck_text.pressure_rows(verdict, unit)
@@ -202,7 +202,7 @@ def mfu_and_hfu() -> dict[str, Any]:
     return {"counts": place, "counts_table": table, "counts_working": box, "say": st.container(border=True)}
 
 
-places: dict[str, Any] = {"gpus": scenario_bar((*FIELDS[phase()], *RUN))}
+places: dict[str, Any] = {"gpus": scenario_bar((*FIELDS[phase()], *RUN), measured=True)}
 whole = state.current()
 numbers = bottleneck_text.limit_numbers(whole)
 step_head(1, "Find the bottleneck", section("bottleneck", "Limit", numbers))

@@ -129,7 +129,7 @@ def build(folder: Path, system: System) -> tuple[dict[str, Any], dict[str, Any]]
         "licence": "Apache-2.0",
         "dated": RELEASED,
         "versions": {"vllm": system.vllm, system.link: ", ".join(messages)},
-        "note": "dated says when the data was published. Collectives are medians over the versions of their library.",
+        "note": "The date is that of publication. Collectives are medians over the versions of their library.",
         "matmul": [
             matmul_table(products, name, dtype) for name, dtype in DTYPES.items() if name in set(products.gemm_dtype)
         ],

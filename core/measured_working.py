@@ -1,0 +1,38 @@
+"""The derivation of a step that a measured profile predicts: kernel by kernel, and how each was read."""
+
+from __future__ import annotations
+
+from core.measured_estimate import MeasuredStep
+from core.working import Term, Working, number, scalar
+
+_HOW = {"measured": "between measured cells", "continued": "continued beyond them", "stated": "not measured: stated"}
+
+
+def measured_working(step: MeasuredStep) -> Working:
+    """The estimate of one decode step as the sum of its kernels."""
+    terms = []
+    for part in step.parts:
+        seconds = scalar(part.label, part.seconds)
+        if seconds:
+            terms.append(Term(f"{part.label} ({_HOW[part.basis]})", number(seconds), seconds, "s"))
+    return Working(
+        name="Estimate of a decode step",
+        formula="kernels as they were measured, one after the other",
+        terms=tuple(terms),
+        value=scalar("step_s", step.step_s),
+        unit="s",
+        assumptions=step.notes or ("every kernel lies between measured cells",),
+        source=step.citation,
+    )
+
+
+def basis_in_words(step: MeasuredStep) -> str:
+    """How much of a prediction rests on what, in a sentence; with it what was read otherwise than as it stands."""
+    shares = {basis: scalar(basis, step.share(basis)) for basis in ("measured", "continued", "stated")}
+    words = {
+        "measured": "rests on measured cells",
+        "continued": "on tables continued past their end",
+        "stated": "on stated efficiencies, where nothing was measured",
+    }
+    said = [f"{100 * share:.0f}% {words[basis]}" for basis, share in shares.items() if share >= 0.005]
+    return f"Of this step's estimate {', '.join(said)}."
