@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.cards.draw import Variant
 from core.cards.expressions import ExpressionError
 from core.cards.mcq import McqCard, Option
-from core.cards.models import Drill, KnownSlip
+from core.cards.models import Drill, KnownSlip, Question
 from core.cards.typed import read_answer
 from core.prediction import within_2x
 
@@ -54,6 +55,22 @@ def _slip(variant: Variant, guess: float) -> KnownSlip | None:
         if abs(guess - value) <= model.answer.rtol * abs(value) + model.answer.atol:
             near.append((abs(guess - value), slip))
     return min(near, key=lambda pair: pair[0])[1] if near else None
+
+
+def weighted_mark(question: Question, scores: Mapping[str, int]) -> float:
+    """The mean of an open card's marks, 1 to 4, by the weights of its rubric.
+
+    Args:
+        question: the card.
+        scores: a mark for each of its rubric items, by id.
+    """
+    total = sum(item.weight for item in question.rubric)
+    return sum(item.weight * scores[item.id] for item in question.rubric) / total
+
+
+def hints_cost(question: Question, taken: int) -> float:
+    """What the first so many hints cost, in points of the mark."""
+    return sum(hint.cost for hint in question.hints[:taken])
 
 
 def shuffled(card: McqCard, seed: int) -> list[Option]:

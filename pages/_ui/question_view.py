@@ -8,8 +8,9 @@ import streamlit as st
 
 from core.cards.card import Card
 from core.cards.draw import DrawError, Variant, draw, twisted
+from core.cards.grading import hints_cost, weighted_mark
 from core.cards.models import Mark, Question, RubricItem, Twist
-from core.cards.text import significant, with_unit
+from core.cards.text import TextError, significant, with_unit
 from core.progress import recording
 from core.progress.document import MAX_TEXT_CHARS, Mode, OpenAnswer
 from pages._ui import answering, bank, card_address, learner
@@ -89,7 +90,7 @@ def _hints(variant: Variant, key: str) -> None:
                 key=f"{key}.hint",
                 icon=":material/lightbulb:",
                 on_click=answering.take_hint,
-                args=(key,),
+                args=(key, taken + 1),
             )
 
 
@@ -169,9 +170,9 @@ def _rubric(variant: Variant, key: str, mode: Mode | None) -> None:
             st.markdown(":red[:material/error: Mark every line. If you leave the card now, no mark is kept.]")
         st.button("Keep my marks", type="primary", key=f"{key}.keep", on_click=_keep_scores, args=(variant, key, mode))
     else:
-        st.markdown(
-            f":material/check_circle: Kept: {significant(sum(scored.values()) / len(scored), 2)} of 4 on average."
-        )
+        cost = hints_cost(model, answering.hints(key))
+        hints = f", less {cost:g} for hints" if cost else ""
+        st.markdown(f":material/check_circle: Kept: {significant(weighted_mark(model, scored), 2)} of 4{hints}.")
 
 
 def _level_words(variant: Variant, item: RubricItem, level: Mark) -> str:
@@ -222,10 +223,11 @@ def _open(flag: str) -> None:
 def _twisted(variant: Variant, twist: Twist) -> None:
     try:
         after = twisted(variant, twist.set)
-    except DrawError as error:
+        expected = after.fill(twist.expect)
+    except (DrawError, TextError) as error:
         st.warning(plain(str(error)))
         return
-    text(after.fill(twist.expect))
+    text(expected)
     rows = [
         {
             "number": name.replace("_", " "),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.cards.draw import draw
-from core.cards.grading import grade_drill, shuffled
+from core.cards.grading import grade_drill, hints_cost, shuffled, weighted_mark
+from core.cards.library import read_bank
 from core.cards.quantities import UnitError
 from tests.core.cards.made import drill, mcq
 
@@ -52,3 +53,14 @@ def test_options_are_shuffled_by_the_seed():
     assert len(orders) == 6
     assert shuffled(mcq(), 4) == shuffled(mcq(), 4)
     assert set(shuffled(mcq(), 4)) == set(mcq().model.options)
+
+
+def test_an_open_mark_weighs_its_items_and_hints_cost_what_they_say():
+    question = read_bank().cards["q-bottleneck-mfu-35-hfu-62"].model
+    scores = {item.id: 1 for item in question.rubric}
+    assert weighted_mark(question, scores) == 1
+    heavy = max(question.rubric, key=lambda item: item.weight)
+    total = sum(item.weight for item in question.rubric)
+    assert weighted_mark(question, scores | {heavy.id: 4}) == 1 + 3 * heavy.weight / total
+    assert hints_cost(question, 0) == 0
+    assert hints_cost(question, 2) == question.hints[0].cost + question.hints[1].cost
