@@ -19,7 +19,9 @@ Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 Text = Annotated[str, Field(min_length=1)]
 Name = Annotated[str, Field(max_length=120, pattern=r"\S")]  # it stands on a button and in sentences
 Count = Annotated[int, Field(gt=0, le=10**18)]
-Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+# Bounds refuse slips of the keyboard, and keep every time and rate made of these short enough to read.
+Rate = Annotated[float, Field(ge=1, le=1e24, allow_inf_nan=False)]
+Latency = Annotated[float, Field(ge=1e-12, le=3600, allow_inf_nan=False)]
 
 
 class CatalogRow(BaseModel, frozen=True, extra="forbid", defer_build=True):
@@ -195,8 +197,8 @@ class Link(CatalogRow, frozen=True, extra="forbid", defer_build=True):
     bytes_per_s_per_peer: Rate | None = None  # mesh and torus: to any one neighbour
     num_links: Count | None = None
     max_domain: Count | None = None  # accelerators that it can join
-    latency_s: Rate | None = None  # one hop, small messages; None when unknown
-    bulk_latency_s: Rate | None = None  # one hop under the protocol that large messages take
+    latency_s: Latency | None = None  # one hop, small messages; None when unknown
+    bulk_latency_s: Latency | None = None  # one hop under the protocol that large messages take
     latency_source: Text | None = None
 
     @model_validator(mode="after")

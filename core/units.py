@@ -34,7 +34,8 @@ def from_units(text: str, unit: float, *, whole: bool = False) -> float | int | 
         whole: round to a whole number of base units, at least 1.
 
     Raises:
-        ValueError: the text is no finite number above zero.
+        ValueError: the text is no number above zero.
+        OverflowError: it is infinite, or too large for a number of base units.
     """
     if not text.strip():
         return None
@@ -43,6 +44,8 @@ def from_units(text: str, unit: float, *, whole: bool = False) -> float | int | 
         value = float(text.replace(",", "") if grouped else text) * unit
     except ValueError:
         value = 0.0
-    if not 0 < value < float("inf"):
+    if value == float("inf"):
+        raise OverflowError(f"{text!r} is more than a number can be")
+    if not value > 0:
         raise ValueError(f"{text!r} is not a number above zero")
     return max(round(value), 1) if whole else value

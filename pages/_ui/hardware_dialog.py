@@ -84,6 +84,8 @@ def _edit(key: str, row: Row, boxes: Mapping[str, tuple[str, float]]) -> tuple[R
             continue
         try:
             changes[field] = units.from_units(text, scale, whole=field == "hbm_bytes")
+        except OverflowError:
+            return row, _refuse(label, text, "that is too large")
         except ValueError:
             return row, _refuse(label, text, "it must be a number above zero")
     try:
@@ -92,8 +94,11 @@ def _edit(key: str, row: Row, boxes: Mapping[str, tuple[str, float]]) -> tuple[R
         fault = error.errors()[0]
         field = str(fault["loc"][-1])
         label, scale = boxes.get(field, (field, 1.0))
-        most = fault.get("ctx", {}).get("le")
-        rule = f"at most {digits(units.in_units(most, scale))}" if most else "a number above zero"
+        bounds = fault.get("ctx", {})
+        rule = "a number above zero"
+        for bound, words in (("ge", "at least"), ("le", "at most")):
+            if bound in bounds:
+                rule = f"{words} {digits(units.in_units(bounds[bound], scale))}"
         return row, _refuse(label, typed.get(field, ""), f"it must be {rule}")
 
 

@@ -281,3 +281,19 @@ def test_two_rows_with_one_id_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(hardware, "CATALOG", tmp_path)
     with pytest.raises(ValueError, match="'nvlink-4' is taken"):
         hardware._links.__wrapped__()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("hbm_bytes_per_s", 1e25), ("hbm_bytes_per_s", 1e-3), ("bf16_flops_per_s", 1e300)]
+)
+def test_a_rate_that_no_page_could_write_out_is_refused(field, value):
+    with pytest.raises(ValidationError, match=field):
+        load_accelerators()["h100-sxm"].edited(**{field: value})
+
+
+def test_a_latency_lies_between_a_picosecond_and_an_hour():
+    link = load_links()["nvlink-4"]
+    for wrong in (1e-15, 1e6):
+        with pytest.raises(ValidationError, match="latency_s"):
+            link.edited(latency_s=wrong)
+    assert link.edited(latency_s=1e-12).latency_s == 1e-12

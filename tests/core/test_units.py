@@ -36,9 +36,13 @@ def test_whole_base_units_are_rounded_but_never_to_nothing():
 
 
 # A comma is a decimal sign in half of the world: 1,5 must not become 15.
-@pytest.mark.parametrize(
-    "text", ["0", "-80", "nan", "inf", "1e400", "eighty", "80 GB", "1,5", "12,34", "1,,000", "0x50"]
-)
+@pytest.mark.parametrize("text", ["0", "-80", "nan", "-inf", "eighty", "80 GB", "1,5", "12,34", "1,,000", "0x50"])
 def test_anything_but_a_number_above_zero_is_refused_in_words(text):
     with pytest.raises(ValueError, match="is not a number above zero"):
+        from_units(text, units.GB)
+
+
+@pytest.mark.parametrize("text", ["inf", "1e400", "1e300"])
+def test_a_number_that_is_too_large_is_not_called_too_small(text):
+    with pytest.raises(OverflowError, match="more than a number can be"):
         from_units(text, units.GB)
