@@ -1,4 +1,4 @@
-# make run | test | lint | bench | content | microbench. A second run installs nothing while the requirements files keep their content.
+# make run | gpu | test | lint | bench | content | microbench. A second run installs nothing while the requirements files keep their content.
 # Overridable: PORT (8501), PYTHON (first 3.11 or newer found), VENV (.venv), CHROMIUM (a browser of your own),
 # POSTGRES (a folder with PostgreSQL's programs).
 
@@ -39,7 +39,7 @@ NO_ENSUREPIP = $(PYTHON) cannot make an environment: it has no ensurepip. Debian
 NO_PYTHON := Ridgepoint needs Python 3.11 or newer. Debian: apt-get install python3 python3-venv. \
 	Or set PYTHON=/path/to/python3.12.
 
-.PHONY: help run test lint bench content browser microbench database
+.PHONY: help run gpu test lint bench content browser microbench database
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
@@ -47,6 +47,12 @@ help:
 run: $(RUN_STAMP)
 	@echo "Ridgepoint: http://localhost:$(PORT) (Ctrl+C stops it)"
 	@exec $(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.headless true
+
+# The app on this machine alone, with torch beside it: "Run on my GPU" may use the hardware.
+gpu: $(RUN_STAMP)
+	$(PIP_INSTALL) -r requirements-gpu.txt
+	@echo "Ridgepoint, on this machine alone: http://localhost:$(PORT) (Ctrl+C stops it)"
+	@exec $(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.address localhost --server.headless true
 
 test: lint browser database
 	$(BIN)/python -m pytest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from functools import lru_cache
@@ -22,11 +23,13 @@ from pages._ui.place import ALLOW, runs_allowed
 from pages._ui.words import plain
 
 PYTHON_VARIABLE = "RIDGEPOINT_GPU_PYTHON"  # another interpreter that has torch
+SECONDS_VARIABLE = "RIDGEPOINT_GPU_SECONDS"  # the operator's bound on any run
 DESK = Desk()  # one for the server, whoever asks
 CPU_QUICK_SECONDS = 300.0  # the quick set's minute is meant for a GPU
 _DEVICE, _SET, _MODEL, _START, _TOLD = "measure.device", "measure.set", "measure.model", "measure.start", "measure.told"
 _SETS = {"quick": "Quick: under a minute on a GPU", "full": "Full: five to ten minutes", "collectives": "Collectives"}
 _PLAIN_MODEL = "built-in"
+_ON_THE_COMMAND_LINE = re.compile(r"[,;] or use --device cpu$")  # here the choice stands beside it
 
 
 def python() -> str:
@@ -43,6 +46,11 @@ def has_torch() -> bool:
 def found(interpreter: str) -> Found:
     """What it can measure; asked once, in a process of its own, and again when the reader looks again."""
     return look(interpreter)
+
+
+def running() -> bool:
+    """Whether a run is on."""
+    return DESK.job is not None and DESK.job.progress.running
 
 
 def run_box() -> None:
@@ -102,7 +110,7 @@ def _without_torch(problem: str) -> None:
 def _choose(there: Found) -> None:
     """Device, set and model, and the button that starts."""
     if there.problem and not there.gpus:
-        st.caption(f"No GPU: {plain(there.problem)}.")
+        st.caption(f"No GPU: {plain(_ON_THE_COMMAND_LINE.sub('', there.problem))}.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         choices = range(len(there.choices))
         picked = st.selectbox(
@@ -144,7 +152,9 @@ def _device_name(choice: Choice) -> str:
 
 
 def _seconds(kind: str, set_name: str) -> float:
-    return CPU_QUICK_SECONDS if (kind, set_name) == ("cpu", "quick") else MAX_SECONDS[set_name]
+    usual = CPU_QUICK_SECONDS if (kind, set_name) == ("cpu", "quick") else MAX_SECONDS[set_name]
+    said = os.environ.get(SECONDS_VARIABLE, "")
+    return min(usual, float(said)) if said.isdecimal() and int(said) else usual
 
 
 def _order(choice: Choice, set_name: str, model: str, gpus: int) -> Order:

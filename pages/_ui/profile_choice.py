@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -16,11 +14,11 @@ from core.microbench.recorded import names
 from core.scenario import ScenarioError, build, field_values
 from pages._ui import state
 from pages._ui.controls import refusal
+from pages._ui.results import RECORDED, opened_recorded
 from pages._ui.words import inline, plain
 
 _OWN, _REFUSED = "profile.own", "profile.refused"
 _NOTES_SHOWN = 3  # the derivation has them all
-RECORDED = "run-"  # before the name of a recorded result
 
 
 def known(profile_id: str) -> Profile | None:
@@ -35,11 +33,8 @@ def known(profile_id: str) -> Profile | None:
     return None
 
 
-@lru_cache(maxsize=16)
 def recorded_profile(name: str) -> Profile | None:
     """Kernels and links of a recorded run; None where it holds none."""
-    from pages._ui.results import opened_recorded
-
     return opened_recorded(name).profile
 
 

@@ -21,7 +21,8 @@ from core.microbench.recorded import names
 from pages._ui import results, state
 from pages._ui.live_chart import live_chart
 from pages._ui.predict import READING_WIDTH
-from pages._ui.profile_choice import RECORDED, recorded_profile
+from pages._ui.profile_choice import recorded_profile
+from pages._ui.results import RECORDED
 from pages._ui.step_page import data_table
 from pages._ui.words import inline, plain
 

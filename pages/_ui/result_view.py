@@ -14,7 +14,7 @@ from core.charts.live import LiveFigure
 from core.layer_prediction import scores
 from core.measured_views import at_the_roofline, collective_over_bytes
 from core.own_views import attention_pairs, bandwidth, host_rows, launch_view, shapes_of
-from pages._ui import settings
+from pages._ui import gpu_run, profile_choice, results, settings
 from pages._ui.live_chart import live_chart
 from pages._ui.predict import READING_WIDTH
 from pages._ui.results import Opened
@@ -22,7 +22,20 @@ from pages._ui.step_page import csv_download, data_table
 from pages._ui.words import inline, plain
 
 TABS = ("Roofline", "Memory", "Attention", "Launches", "Collectives", "Predict against measure", "All numbers")
+REDRAW_SECONDS = 3.0  # the run writes its file every two
 _NONE = "This result has none: {}"
+
+
+def follow() -> None:
+    """The chosen result; while a run is on, drawn again as it comes."""
+
+    @st.fragment(run_every=REDRAW_SECONDS if gpu_run.running() else None)
+    def chosen() -> None:
+        opened = results.choose()
+        if opened:
+            show(opened)
+
+    chosen()
 
 
 def show(opened: Opened) -> None:
@@ -31,6 +44,9 @@ def show(opened: Opened) -> None:
         st.warning(f"A partial result: {plain(opened.result.stopped)}.", icon=":material/warning:")
     for note in opened.result.notes:
         st.caption(plain(note))
+    if opened.profile:
+        profile_choice.use_button(opened.profile, opened.profile_id, key="measure.use")
+        profile_choice.badge()
     parts: dict[str, Callable[[Opened], None]] = dict(
         zip(TABS, (_roofline, _memory, _attention, _launches, _collectives, _predictions, _numbers), strict=True)
     )

@@ -16,10 +16,13 @@ from core.microbench.result import Result
 from core.own_profile import profile_of
 from pages._ui import gpu_run
 from pages._ui.controls import refusal
+from pages._ui.state import OWN_PROFILE
 from pages._ui.words import plain
 
-_MINE, _CHOICE, _UPLOAD = "measure.mine", "measure.result", "measure.upload"
+_MINE, _CHOICE, _UPLOAD, _SEEN = "measure.mine", "measure.result", "measure.upload", "measure.seen"
+_HERE, _MY_FILE = "run here", "my file"  # beside the names of recorded ones
 MAX_UPLOAD_MB = MAX_CHARS // 1_000_000
+RECORDED = "run-"  # before the name of a recorded result, in a profile's id
 
 
 @dataclass(eq=False)
@@ -28,6 +31,7 @@ class Opened:
 
     result: Result
     text: str
+    profile_id: str  # by which the step pages know its kernels
 
     @cached_property
     def entry(self) -> dict[str, Any]:
@@ -57,12 +61,12 @@ class Opened:
 def opened_recorded(name: str) -> Opened:
     """One that ships with the app."""
     result = recorded(name)
-    return Opened(result, result.model_dump_json())
+    return Opened(result, result.model_dump_json(), f"{RECORDED}{name}")
 
 
 @lru_cache(maxsize=2)
 def _of_run(text: str) -> Opened:
-    return Opened(read(text), text)
+    return Opened(read(text), text, OWN_PROFILE)
 
 
 def here() -> Opened | None:
@@ -101,8 +105,8 @@ def _take() -> None:
         return
     data = chosen.getvalue()
     try:
-        st.session_state[_MINE] = Opened(read(data), data.decode("utf-8-sig"))
-        st.session_state[_CHOICE] = "mine"
+        st.session_state[_MINE] = Opened(read(data), data.decode("utf-8-sig"), OWN_PROFILE)
+        st.session_state[_CHOICE] = _MY_FILE
     except ResultError as error:
         st.session_state[f"{_UPLOAD}.problem"] = str(error)
 
@@ -112,18 +116,18 @@ def choose() -> Opened | None:
     options: dict[str, str] = {}
     run, own = here(), mine()
     if run is not None:
-        options["here"] = f"Run on this server: {run.title}"
+        options[_HERE] = f"Run on this server: {run.title}"
     if own is not None:
-        options["mine"] = f"Your file: {own.title}"
+        options[_MY_FILE] = f"Your file: {own.title}"
     options |= {name: f"Recorded: {opened_recorded(name).title}" for name in names()}
     if not options:
         st.info("No result is recorded yet: measure, or open a file.", icon=":material/info:")
         return None
     job = gpu_run.DESK.job
-    if run is not None and st.session_state.get("measure.seen") is not job:  # a new run's result is shown by itself
-        st.session_state["measure.seen"] = job
-        st.session_state[_CHOICE] = "here"
+    if run is not None and st.session_state.get(_SEEN) is not job:  # a new run's result is shown by itself
+        st.session_state[_SEEN] = job
+        st.session_state[_CHOICE] = _HERE
     if st.session_state.get(_CHOICE) not in options:
         st.session_state[_CHOICE] = next(iter(options))
     picked = st.selectbox("Result", list(options), format_func=options.__getitem__, key=_CHOICE, width=640)
-    return {"here": run, "mine": own}.get(picked) or opened_recorded(picked)
+    return {_HERE: run, _MY_FILE: own}.get(picked) or opened_recorded(picked)

@@ -37,12 +37,10 @@ def bring_your_own() -> None:
 with st.container(horizontal_alignment="center"), st.container(width=1080):
     st.title("Run on my GPU", anchor=False)
     st.markdown(
-        "A datasheet's roofline is off by a third on real decode steps. Measure the card: where does the ridge really "
-        "lie, what does a launch cost, and do predictions hold?",
+        "A datasheet says what a card may reach at most. Measure what yours does reach: where its ridge really lies, "
+        "what a launch costs, and whether predictions hold.",
         width=READING_WIDTH,
     )
     run_box()
     bring_your_own()
-    opened = results.choose()
-    if opened:
-        result_view.show(opened)
+    result_view.follow()
