@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 PAGES = Path(__file__).parents[1]
-PRACTICE, GPU, MORE = "Practice", "My GPU", "More"
+PRACTICE, MOCK, GPU, MORE = "Practice", "Mock", "My GPU", "More"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,7 @@ class Entry:
     url_path: str
     icon: str
     section: str = ""  # the menu that it lies in; empty: on the bar itself
+    hidden: bool = False  # in no menu: it is opened by a link
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ ENTRIES = (
     Entry("practice/claims.py", "Critique a claim", "claims", ":material/fact_check:", PRACTICE),
     Entry("practice/progress.py", "Progress", "progress", ":material/insights:", PRACTICE),
     Entry("practice/own.py", "Own cards", "own-cards", ":material/folder_open:", PRACTICE),
+    Entry("mock/lobby.py", "Mock interviews", "mock", ":material/groups:", MOCK),
+    Entry("mock/room.py", "Interview room", "room", ":material/meeting_room:", MOCK, hidden=True),
     Entry("gpu/measure.py", "Run on my GPU", "measure", ":material/speed:", GPU),
     Entry("gpu/profiles.py", "Datasheet against silicon", "silicon", ":material/stacked_line_chart:", GPU),
     Entry("gpu/trace.py", "Read a trace", "trace", ":material/timeline:", GPU),
@@ -94,6 +97,7 @@ def pages() -> dict[str, list[StreamlitPage]]:
             icon=entry.icon,
             url_path=entry.url_path or None,
             default=not entry.url_path,
+            visibility="hidden" if entry.hidden else "visible",
         )
         menus.setdefault(entry.section, []).append(page)
     return menus

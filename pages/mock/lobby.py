@@ -1,0 +1,5 @@
+"""Mock interviews."""
+
+import streamlit as st
+
+st.title("Mock interviews", anchor=False)
