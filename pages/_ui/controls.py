@@ -86,6 +86,12 @@ def refusal(sentence: str) -> None:
     st.markdown(f":red[:material/error: {plain(sentence)}]")
 
 
+def refused_address() -> None:
+    """Why the scenario of the address is not the one that is shown, if so."""
+    if problems := state.link_refusals():
+        refusal(" ".join(["This address was not opened.", *(problem.sentence for problem in problems)]))
+
+
 def _commit(field: str, key: str) -> None:
     value = st.session_state[key]
     if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:

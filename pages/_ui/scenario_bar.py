@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.presets import load_presets
 from pages._ui import hardware_dialog, model_dialog, profile_choice, share_dialog, state
-from pages._ui.controls import refusal
+from pages._ui.controls import refusal, refused_address
 from pages._ui.words import plain
 
 _PRESETS = "bar.presets"
@@ -60,8 +60,7 @@ def scenario_bar(fields: Collection[str] = (), *, measured: bool = False) -> Del
     profile_choice.badge(used=measured)
     for note in state.take_notes():
         st.info(plain(note), icon=":material/info:")
-    if problems := state.link_refusals():
-        refusal(" ".join(["This address was not opened.", *(problem.sentence for problem in problems)]))
+    refused_address()
     for field, problem in state.refusals().items():
         if field not in fields:
             refusal(problem.sentence)

@@ -5,6 +5,7 @@ import streamlit as st
 from core.anatomy import layer_anatomy, levels
 from core.cheat_sheet import tables
 from pages._ui import pictures, settings, state
+from pages._ui.controls import refused_address
 from pages._ui.diagram import diagram
 from pages._ui.sheet import sheet
 from pages._ui.svg_picture import svg_picture
@@ -41,5 +42,6 @@ with st.container(horizontal_alignment="center"), st.container(width=1080):
         "what you measure takes longer. Your browser prints it on two pages, without the pictures below."
     )
     sheet(tables(settings.unit()))
+    refused_address()
     with st.container(key="sheet_pictures"):
         drawn()

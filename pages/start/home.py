@@ -5,6 +5,7 @@ import streamlit as st
 from core.presets import load_presets
 from core.scenario_link import default_scenario
 from pages._ui import first_question, predict, registry, settings, state
+from pages._ui.controls import refused_address
 from pages._ui.entry_points import entry_points
 from pages._ui.kv_picture import kv_picture
 from pages._ui.words import plain
@@ -85,6 +86,7 @@ with st.container(horizontal_alignment="center"), st.container(width=1080):
     st.markdown(
         "**Ridgepoint** is for practising that question: measure, fix the limit that binds, measure again. Guess first."
     )
+    refused_address()
     question()
     steps()
     st.header("Practise", anchor=False)

@@ -225,3 +225,12 @@ def test_one_request_that_waits_is_said_in_the_singular():
     # (8 x 85.52 - 141.1) GB over 32 x 327,680 bytes a token: 51,790 tokens
     assert notes[51_712 // 512 - 1] == "all 32 run at once"
     assert notes[52_224 // 512 - 1] == "1 of the 32 waits"
+
+
+@pytest.mark.parametrize("page", [None, "pages/start/cheat_sheet.py"])
+def test_an_address_that_could_not_be_opened_is_said_here_too(open_page: OpenPage, page: str | None):
+    at = open_page(page, {"tp": "3"})
+    [said] = [node.value for node in at.markdown if ":material/error:" in node.value]
+    assert "This address was not opened" in said
+    assert "it must divide the 64 heads" in said
+    assert not [node for node in open_page(page, {"tp": "8"}).markdown if ":material/error:" in node.value]
