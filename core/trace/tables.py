@@ -81,7 +81,7 @@ def launch_rows(ranks: Sequence[int], launches: Sequence[Launches]) -> list[Row]
             {
                 "rank": str(rank),
                 "launches": f"{each.count:,}",
-                "kernels of graphs": f"{each.graph_kernels:,} from {each.graph_launches:,} graph launch{'' if each.graph_launches == 1 else 'es'}"
+                "kernels of graphs": f"{each.graph_kernels:,}; graphs launched: {each.graph_launches:,}"
                 if each.graph_launches
                 else "none",
                 "a call, median": "none" if none else show_seconds(each.median_call_s),
