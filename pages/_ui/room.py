@@ -155,6 +155,10 @@ class Room:
         """Keep words of the page's own for ``refusal``."""
         self._refused[place] = words
 
+    def refused(self, place: str) -> str:
+        """The same words, or none."""
+        return self._refused.get(place, "")
+
     def refusal(self, *places: str) -> None:
         """Draw why the last try there was refused, if it was."""
         for place in places:
