@@ -11,7 +11,7 @@ import numpy as np
 from core.checks import Floats
 from core.display import show_percent
 
-MOST_TICKS = 4  # side by side on a phone, with a time under each
+SPACING = 0.22  # of the axis between two labels: on a phone a time under each needs that
 _REQUEST_TICKS = [1, 16, 256, 4096, 65_536, 1_048_576]
 
 
@@ -39,8 +39,8 @@ def requests_axis(batch: Sequence[int], below: Sequence[str] = ()) -> dict[str, 
     The first label says what is counted, so that the axis needs no title.
     """
     ends = [math.log10(batch[0]) - 0.06, math.log10(batch[-1]) + 0.06]
-    ticks = [tick for tick in _REQUEST_TICKS if tick in batch]
-    ticks = ticks[:: 1 + (len(ticks) > MOST_TICKS)]
+    room = math.ceil(SPACING * (ends[1] - ends[0]) / math.log10(16))
+    ticks = [tick for tick in _REQUEST_TICKS[::room] if tick in batch]
     names = [requests(tick) if tick == batch[0] else f"{tick:,}" for tick in ticks]
     words = [f"<br>{below[list(batch).index(tick)]}" if below else "" for tick in ticks]
     return {

@@ -71,7 +71,9 @@ def scenarios() -> None:
     here = state.current()
     if here != default_scenario():
         place = f"{here.model.name} on {here.training.num_gpus:,} x {here.accelerator.name}"
-        st.page_link(PARTITION, label=f"Carry on with yours: {plain(place)}", icon=":material/history:")
+        link, about = st.columns([2, 3], vertical_alignment="center")  # a link does not wrap: long names stand beside it
+        link.page_link(PARTITION, label="Carry on with yours", icon=":material/history:")
+        about.markdown(f":small[:gray[{plain(place)}]]")
     for preset in load_presets().values():
         name, about = st.columns([2, 3], vertical_alignment="center")
         if name.button(preset.title, key=f"home.preset.{preset.id}", width="stretch"):

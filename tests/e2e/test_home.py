@@ -200,3 +200,12 @@ def test_settings_survive_a_reload(app: OpenPage):
     wait_idle(page)
     expect(page.locator(".kv-size")).to_have_text("40 GiB")
     expect(page.get_by_role("button", name="Commit")).to_have_count(0)
+
+
+def test_a_long_name_of_ones_own_scenario_is_not_cut_on_a_phone(app: OpenPage):
+    page = app("/?model=nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16&gpu=rtx-pro-6000-workstation&stp=2", **PHONE)
+    cut = "link => [...link.querySelectorAll('*')].some(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0)"
+    for link in page.get_by_test_id("stPageLink").all():
+        assert not link.evaluate(cut), link.inner_text()
+    expect(page.get_by_text("on 64 x RTX PRO 6000 Blackwell Workstation")).to_be_visible()
+    assert not scrolls_sideways(page)
