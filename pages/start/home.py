@@ -71,7 +71,7 @@ def scenarios() -> None:
     here = state.current()
     if here != default_scenario():
         place = f"{here.model.name} on {here.training.num_gpus:,} x {here.accelerator.name}"
-        link, about = st.columns([2, 3], vertical_alignment="center")  # a link does not wrap: long names stand beside it
+        link, about = st.columns([2, 3], vertical_alignment="center")  # a link never wraps
         link.page_link(PARTITION, label="Carry on with yours", icon=":material/history:")
         about.markdown(f":small[:gray[{plain(place)}]]")
     for preset in load_presets().values():
