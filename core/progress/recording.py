@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from core.prediction import within_2x
 from core.progress.card_info import CardInfo
 from core.progress.document import (
+    LAST_YEAR,
     MAX_ANSWER_CHARS,
     MAX_MILLISECONDS,
     MAX_NUMBER,
@@ -27,12 +28,16 @@ from core.progress.document import (
     Reset,
     Settings,
     Undo,
+    active_attempts,
     in_order,
+    standing_resets,
     to_utc,
 )
 from core.progress.merging import LIMITS
 from core.progress.rating import counts_for_schedule, is_near, rating, rating_from_scores
 from core.progress.reading import ProgressError
+
+LAST_MOMENT = datetime(LAST_YEAR, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC)  # that the document takes
 
 
 def new_id() -> str:
@@ -157,10 +162,14 @@ def predicted(
 def log(progress: Progress, attempt: Attempt) -> Progress:
     """With this attempt; one whose id is there already changes nothing.
 
+    What is done after a reset counts, also where a clock was set back since.
+
     Raises:
         ProgressError: the log is full.
     """
-    return _with_entry(progress, "attempts", progress.attempts, attempt)
+    resets = (reset.at for reset in standing_resets(progress) if reset.topic in (None, attempt.topic))
+    at = _after(max(resets, default=None), attempt.at)
+    return _with_entry(progress, "attempts", progress.attempts, attempt.model_copy(update={"at": at}))
 
 
 def keep_open_answer(progress: Progress, answer: OpenAnswer) -> Progress:
@@ -181,9 +190,9 @@ def write_note(progress: Progress, card_id: str, text: str, at: datetime) -> Pro
     if len(text) > MAX_TEXT_CHARS:
         raise ProgressError(f"This note has {len(text):,} characters; there is room for {MAX_TEXT_CHARS:,}.", "Cut it.")
     _refuse_full("notes", {*progress.notes, card_id})
-    note = Note(at=at, text=_clean(text))
     before = progress.notes.get(card_id)
-    if before is not None and (before.at > note.at or before.text == note.text):
+    note = Note(at=_after(before.at if before else None, to_utc(at)), text=_clean(text))
+    if before is not None and before.text == note.text:
         return progress
     return progress.model_copy(update={"notes": {**progress.notes, card_id: note}})
 
@@ -194,17 +203,23 @@ def change_settings(progress: Progress, at: datetime, **changes: Any) -> Progres
     Raises:
         pydantic.ValidationError: a value outside its bounds.
     """
-    settings = Settings.model_validate({**dict(progress.settings), **changes, "changed_at": at})
+    changed_at = _after(progress.settings.changed_at, to_utc(at))
+    settings = Settings.model_validate({**dict(progress.settings), **changes, "changed_at": changed_at})
     return progress.model_copy(update={"settings": settings})
 
 
 def reset(progress: Progress, at: datetime, topic: str | None = None) -> Progress:
     """From now on, what was done in the topic (or everywhere) does not count; :func:`undo` takes it back.
 
+    Where nothing counts, it changes nothing. What a clock that ran ahead has dated later is hidden as well.
+
     Raises:
         ProgressError: after a thousand resets.
     """
-    return _with_entry(progress, "resets", progress.resets, Reset(id=new_id(), at=at, topic=topic))
+    done = [attempt.at for attempt in active_attempts(progress) if topic in (None, attempt.topic)]
+    if not done:
+        return progress
+    return _with_entry(progress, "resets", progress.resets, Reset(id=new_id(), at=max(at, *done), topic=topic))
 
 
 def undo(progress: Progress, reset_id: str, at: datetime) -> Progress:
@@ -238,6 +253,13 @@ def _refuse_full(name: str, entries: tuple[Any, ...] | set[str]) -> None:
             f"There is room for {LIMITS[name]:,} {name.replace('_', ' ')}, and all of it is taken.",
             "Export the file, then start a new one.",
         )
+
+
+def _after(earlier: datetime | None, at: datetime) -> datetime:
+    """The time of an entry that follows another one: the clock may have been set back since, or tell the same."""
+    if earlier is None or at > earlier:
+        return at
+    return min(earlier + timedelta(milliseconds=1), LAST_MOMENT)
 
 
 def _clean(text: str) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 from pydantic import ValidationError
 
 from core.progress import recording
-from core.progress.document import OpenAnswer, Progress, active_attempts
+from core.progress.document import Note, OpenAnswer, Progress, active_attempts
+from core.progress.merging import merge
 from core.progress.reading import ProgressError, read, to_json
 from core.progress.recording import (
     answered,
@@ -112,8 +115,39 @@ def test_open_answers_are_kept_once():
 def test_the_last_note_stands_and_an_empty_one_takes_it_away():
     noted = write_note(write_note(Progress(), "d-a", "first", day(0)), "d-a", "second", day(1))
     assert noted.notes["d-a"].text == "second"
-    assert write_note(noted, "d-a", "late arrival", day(0)) is noted  # the other tab was slower
+    assert write_note(noted, "d-a", "second", day(2)) is noted
     assert write_note(noted, "d-a", "", day(2)).notes["d-a"].text == ""
+
+
+def test_a_clock_that_was_set_back_loses_no_note_no_setting_and_no_answer():
+    noted = write_note(write_note(Progress(), "d-a", "first", day(9)), "d-a", "second", day(0))
+    assert noted.notes["d-a"].text == "second"
+    assert merge(noted, write_note(Progress(), "d-a", "first", day(9))).notes["d-a"].text == "second"
+
+    before = change_settings(Progress(), day(9), cap=12)
+    assert merge(before, change_settings(before, day(0), cap=20)).settings.cap == 20
+
+    started_over = reset(progress(attempt(0)), day(9))
+    again = log(started_over, attempt(1, day(1)))
+    assert [entry.id for entry in active_attempts(again)] == [attempt(1).id]
+    assert read(to_json(again)) == again
+
+
+def test_starting_over_hides_also_what_a_clock_that_ran_ahead_has_dated_later():
+    assert active_attempts(reset(progress(attempt(0, day(9))), day(0))) == ()
+
+
+def test_starting_over_twice_is_one_reset_that_one_undo_takes_back():
+    done = progress(attempt(0))
+    once = reset(done, day(1))
+    assert reset(once, day(1)) is once
+    assert reset(Progress(), day(1)) == Progress()
+
+
+def test_the_last_moment_that_the_document_takes_is_not_passed():
+    last = datetime.fromisoformat("2199-12-31T23:59:59.999Z")
+    noted = Progress(notes={"d-a": Note(at=last, text="first")})
+    assert read(to_json(write_note(noted, "d-a", "second", day(0)))).notes["d-a"].text == "second"
 
 
 def test_a_note_too_long_is_refused_in_words():
