@@ -22,6 +22,7 @@ STEPS = (2, 4)
 _NOT_FOR_TEXTS = (
     (re.compile(r"https?://\S{0,60}|\bwww\.\S{1,60}"), "is a link: cite a source by its key instead"),
     (re.compile(r"\]\([^)\n]{0,60}"), "is a link or a picture: cite a source by its key instead"),
+    (re.compile(r"\]:[^\n]{0,60}"), "is the address of a link or a picture: cite a source by its key instead"),
     (re.compile(r"\$"), "would begin a formula: write USD"),
 )
 

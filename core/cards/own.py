@@ -10,10 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from core.cards.card import AnyCard
+from core.cards.card import AnyCard, Card
+from core.cards.check_text import texts
+from core.cards.draw import DrawError, draw
 from core.cards.library import MAX_FILE_BYTES, Bank, read_texts
 from core.cards.models import Source
 from core.cards.problems import CardProblem
+from core.cards.text import TextError
 from core.cards.validate import check_one
 from core.units import MB
 
@@ -119,6 +122,20 @@ def checked(texts: Mapping[str, bytes], shipped: Bank) -> OwnCards:
     if not own.cards and not problems:
         raise OwnCardsError(f"No card was found. Cards lie in the folders {', '.join(FOLDERS)} as .md files.")
     return OwnCards(usable, tuple(sorted(set(problems))), own.sources)
+
+
+def draw_fault(card: AnyCard, seed: int) -> str:
+    """Why this draw of an own card cannot be shown: the check has seen some seeds, not all. Empty if it can."""
+    if not isinstance(card, Card):
+        return ""
+    try:
+        variant = draw(card, seed)
+        for field, text in texts(card).items():
+            if not field.startswith("twists."):  # these are filled with other numbers, and guarded there
+                variant.fill(text)
+    except (DrawError, TextError) as error:
+        return str(error)
+    return ""
 
 
 def _placed(texts: Mapping[str, bytes]) -> dict[str, bytes]:

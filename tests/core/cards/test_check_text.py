@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from core.cards.check_text import known_placeholders, marks, placeholder_faults, section_faults, texts
 from tests.core.cards.made import DRILL, QUESTION, drill, question
 
@@ -31,6 +33,12 @@ def test_marks_are_named_with_their_words():
     [found] = marks("title", "see https://example.org now")
     assert (found.field, found.words) == ("title", "https://example.org")
     assert [*marks("title", "plain, 5 USD (or so) [sic]")] == []
+
+
+@pytest.mark.parametrize("address", ["//example.org/x.png", "https&#58;//example.org/x.png", "<//example.org/x.png>"])
+def test_a_picture_that_is_addressed_elsewhere_in_the_text_is_a_finding(address):
+    [found] = marks("## Prompt", f"![a][b]\n\n[b]: {address}\n\nHow many bytes?")
+    assert (found.words, "is the address of a link" in found.rule) == (f"]: {address}", True)
 
 
 def test_the_placeholders_of_a_text_with_a_finding_are_not_known():

@@ -10,7 +10,17 @@ import zlib
 
 import pytest
 
-from core.cards.own import MAX_FILES, MAX_TOTAL_BYTES, MAX_ZIP_BYTES, OwnCardsError, checked, from_folder, from_zip
+from core.cards.draw import drawn_values
+from core.cards.own import (
+    MAX_FILES,
+    MAX_TOTAL_BYTES,
+    MAX_ZIP_BYTES,
+    OwnCardsError,
+    checked,
+    draw_fault,
+    from_folder,
+    from_zip,
+)
 from tests.core.cards.made import DRILL, QUESTION, QUIZ, read
 
 SHIPPED = read()
@@ -174,3 +184,13 @@ def test_a_folder_of_this_machine(tmp_path):
         (place.parent / f"{number}.md").write_text("")
     with pytest.raises(OwnCardsError, match="at most 500"):
         from_folder(tmp_path, SHIPPED)
+
+
+def test_a_draw_that_the_check_has_not_seen_is_refused_in_words():
+    text = MINE.replace("size: {choices: [140, 70]", "size: {range: [100, 5000], step: 1").replace(
+        "A kernel reads", "{{ 1/(size - 4000) | 2g }}. A kernel reads"
+    )
+    card = from_zip(zipped({AT: text}), SHIPPED).cards["d-hardware-mine"]
+    assert draw_fault(card, 0) == ""
+    unlucky = next(seed for seed in range(200_000) if drawn_values(card, seed)["size"] == 4000)
+    assert "has no value" in draw_fault(card, unlucky)
