@@ -26,7 +26,13 @@ def key_of(place: str, card: AnyCard, seed: int) -> str:
 def start_clock(key: str) -> None:
     """Remember when this card was first drawn for the learner, and the id that its one entry will have."""
     st.session_state.setdefault(f"{key}.asked", time.monotonic())
-    st.session_state.setdefault(f"{key}.id", recording.new_id())
+    id_of(key)
+
+
+def id_of(key: str) -> str:
+    """The id of that entry, whether it is in the log or not."""
+    attempt_id: str = st.session_state.setdefault(f"{key}.id", recording.new_id())
+    return attempt_id
 
 
 def hints(key: str) -> int:
@@ -35,9 +41,9 @@ def hints(key: str) -> int:
     return taken
 
 
-def take_hint(key: str) -> None:
-    """One more."""
-    st.session_state[f"{key}.hints"] = hints(key) + 1
+def take_hint(key: str, number: int) -> None:
+    """The hint of this number: a second click, which a busy server hears late, costs no second one."""
+    st.session_state[f"{key}.hints"] = number
 
 
 def outcome(key: str) -> Any:
@@ -81,7 +87,7 @@ def log(key: str, card: AnyCard, mode: Mode | None, **details: Any) -> None:
     dont_know = details.get("dont_know", False)
     attempt = recording.answered(
         bank.info(card),
-        attempt_id=st.session_state.get(f"{key}.id") or recording.new_id(),
+        attempt_id=id_of(key),
         at=learner.now(),
         mode=mode or "review",
         milliseconds=1000 * (time.monotonic() - asked),

@@ -42,9 +42,9 @@ def _start() -> None:
 
 def _end(here: sitting_view.Running) -> None:
     progress, now = learner.progress(), learner.now()
-    last = {attempt.card_id: attempt for attempt in progress.attempts if attempt.card_id in here.done}
-    right = sum(map(was_right, last.values()))
-    st.subheader(f"{right} of {len(last)} right", anchor=False)
+    answers = [attempt for attempt in progress.attempts if attempt.id in here.done]
+    right = sum(map(was_right, answers))
+    st.subheader(f"{right} of {len(answers)} right", anchor=False)
     attempts = active_attempts(progress)
     found = topic_map(bank.infos(), replay(attempts, progress.settings, now), attempts, now)
     map_view(found)

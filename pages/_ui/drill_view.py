@@ -57,6 +57,8 @@ def _worked(variant: Variant, key: str, mode: Mode | None) -> None:
     """The first steps, fewer each time, and more of them on request at the price of a hint."""
     card = variant.card
     if f"{key}.steps" not in st.session_state:
+        if not learner.ready():  # how often it was met is not known yet, and a step once shown cannot be taken back
+            return
         attempts = active_attempts(learner.progress())
         st.session_state[f"{key}.steps"] = steps_shown(attempts, card.id, len(card.steps))
     shown = min(st.session_state[f"{key}.steps"] + answering.hints(key), len(card.steps) - 1)
@@ -69,7 +71,7 @@ def _worked(variant: Variant, key: str, mode: Mode | None) -> None:
             type="tertiary",
             icon=":material/lightbulb:",
             on_click=answering.take_hint,
-            args=(key,),
+            args=(key, answering.hints(key) + 1),
         )
 
 

@@ -15,26 +15,22 @@ from pages._ui.words import plain
 
 def review_end(here: sitting_view.Running) -> None:
     """What moved."""
-    today = learner.now().date()
-    attempts = {
-        attempt.card_id: attempt
-        for attempt in learner.progress().attempts
-        if attempt.card_id in here.done and attempt.at.astimezone(learner.now().tzinfo).date() == today
-    }
-    graded = [attempt for attempt in attempts.values() if attempt.correct is not None]
+    attempts = [attempt for attempt in learner.progress().attempts if attempt.id in here.done]
+    graded = [attempt for attempt in attempts if attempt.correct is not None]
     right = sum(map(was_right, graded))
     st.subheader(f"{right} of {len(graded)} right" if graded else "Done", anchor=False)
     _sure_error(graded)
-    if attempts:
-        rows = [
-            {
-                "card": bank.cards()[card_id].title,
-                "topic": bank.topic_title(attempt.topic),
-                "rated": attempt.rating or "",
-            }
-            for card_id, attempt in attempts.items()
-            if card_id in bank.cards()
-        ]
+    cards = bank.cards()
+    rows = [
+        {
+            "card": cards[attempt.card_id].title,
+            "topic": bank.topic_title(attempt.topic),
+            "rated": attempt.rating or "",
+        }
+        for attempt in attempts
+        if attempt.card_id in cards
+    ]
+    if rows:
         data_table(st.empty(), rows)
     queue = todays_queue(learner.progress(), bank.infos(), learner.now())
     st.markdown(f"Tomorrow: {queue.tomorrow_reviews} to review, {queue.tomorrow_new} new.")

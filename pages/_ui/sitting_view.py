@@ -31,7 +31,7 @@ class Running:
     total: int
     repeats: bool
     token: str = field(default_factory=new_id)
-    done: tuple[str, ...] = ()  # cards, by id
+    done: tuple[str, ...] = ()  # ids of the attempts in the log
 
 
 def key_of(place: str) -> str:
@@ -61,7 +61,7 @@ def run(place: str, mode: Mode, at_the_end: Callable[[Running], None]) -> None:
         return
     card = bank.cards().get(here.sitting.current or "")
     if here.sitting.current is not None and card is None:  # an own card that was taken out meanwhile
-        _drop(place)
+        _drop(place, here)
         st.rerun()
     if card is None:
         at_the_end(here)
@@ -82,11 +82,11 @@ def run(place: str, mode: Mode, at_the_end: Callable[[Running], None]) -> None:
                 icon=":material/arrow_forward:",
                 key=f"{place}.next.{key}",
                 on_click=_advance,
-                args=(place, key),
+                args=(place, here, key),
             )
         else:
-            st.button("Not today", type="tertiary", key=f"{place}.drop.{key}", on_click=_drop, args=(place,))
-        st.button("Stop here", type="tertiary", key=f"{place}.stop.{key}", on_click=_stop, args=(place,))
+            st.button("Not today", type="tertiary", key=f"{place}.drop.{key}", on_click=_drop, args=(place, here))
+        st.button("Stop here", type="tertiary", key=f"{place}.stop.{key}", on_click=_stop, args=(place, key))
 
 
 def _seed(place: str, here: Running, card: AnyCard, repeat: bool) -> int:
@@ -118,22 +118,27 @@ def _where(here: Running, left: int, repeat: bool) -> str:
     return f"{len(here.done) + 1} of {here.total}"
 
 
-def _advance(place: str, key: str) -> None:
-    here: Running = st.session_state[key_of(place)]
+# A click names the state that it was made in: the second of two, which a busy server hears late, changes nothing.
+
+
+def _advance(place: str, here: Running, key: str) -> None:
     rated = answering.rating_of(key)
-    if here.sitting.current is None or rated is None:
+    if running(place) != here or rated is None:
         return
-    done = here.done if here.sitting.is_repeat else (*here.done, here.sitting.current)
+    done = here.done if here.sitting.is_repeat else (*here.done, answering.id_of(key))
     sitting = here.sitting.answered(rated if here.repeats else "good")
     st.session_state[key_of(place)] = replace(here, sitting=sitting, done=done)
 
 
-def _drop(place: str) -> None:
-    here: Running = st.session_state[key_of(place)]
+def _drop(place: str, here: Running) -> None:
+    if running(place) != here:
+        return
     sitting = replace(here.sitting, waiting=here.sitting.waiting[1:])
     st.session_state[key_of(place)] = replace(here, sitting=sitting, total=max(here.total - 1, len(here.done)))
 
 
-def _stop(place: str) -> None:
-    here: Running = st.session_state[key_of(place)]
-    st.session_state[key_of(place)] = replace(here, sitting=replace(here.sitting, waiting=()))
+def _stop(place: str, key: str) -> None:
+    if (here := running(place)) and answering.rating_of(key):
+        _advance(place, here, key)
+    if here := running(place):
+        st.session_state[key_of(place)] = replace(here, sitting=replace(here.sitting, waiting=()))

@@ -55,7 +55,8 @@ def sprint(cards: Sequence[AnyCard]) -> None:
     card, seed = run.cards[run.at]
     if drill(card, seed, "sprint", "sprint"):
         last = run.at + 1 == len(run.cards)
-        st.button("See how it went" if last else "Next", type="primary", key="sprint.next", on_click=_advance)
+        label = "See how it went" if last else "Next"
+        st.button(label, type="primary", key="sprint.next", on_click=_show, args=(run.at + 1,))
 
 
 def _start(cards: Sequence[AnyCard]) -> None:
@@ -64,8 +65,9 @@ def _start(cards: Sequence[AnyCard]) -> None:
     st.session_state[_RUN] = Run(drawn)
 
 
-def _advance() -> None:
-    st.session_state[_RUN].at += 1
+def _show(place: int) -> None:
+    """Go to the drill at this place: a second click, which a busy server hears late, skips none."""
+    st.session_state[_RUN].at = place
 
 
 def _stop() -> None:
@@ -82,7 +84,7 @@ def _summary(run: Run) -> None:
     st.subheader(f"{right} of {len(done)} right, {answered} answered", anchor=False)
     rows = [{"drill": card.title, "result": _result(outcome)} for card, outcome in done]
     data_table(st.empty(), rows)
-    st.button("Another sprint", type="primary", on_click=lambda: st.session_state.pop(_RUN))
+    st.button("Another sprint", type="primary", on_click=lambda: st.session_state.pop(_RUN, None))
 
 
 def _result(outcome: Outcome | None) -> str:
