@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from urllib.parse import quote
 
 import streamlit as st
 
@@ -11,8 +12,10 @@ from core.cards.card import AnyCard
 from core.cards.library import Bank, read_bank
 from core.cards.models import Source, TopicEntry
 from core.progress.card_info import CardInfo, CardKind
+from pages._ui.words import plain
 
 _OWN, _OWN_SOURCES = "bank.own", "bank.own_sources"
+_OF_ADDRESSES = ":/?#@!$&'()*+,;=%~"  # what an address may hold as it is; brackets, < and > end one in Markdown
 KIND_WORDS = {
     "drill": "Drill",
     "mcq": "Quiz",
@@ -97,6 +100,11 @@ def _places() -> Callable[[AnyCard], int]:
 
 
 def source_lines(keys: tuple[str, ...]) -> list[str]:
-    """The sources of a card as Markdown lines."""
-    known = {**st.session_state.get(_OWN_SOURCES, {}), **shipped().sources}
-    return [f"[{known[key].title}]({known[key].url}), {known[key].year}" if key in known else key for key in keys]
+    """The sources of a card as Markdown lines; those of own cards come from a stranger's file."""
+    known: dict[str, Source] = {**st.session_state.get(_OWN_SOURCES, {}), **shipped().sources}
+    return [_source_line(known[key]) if key in known else plain(key) for key in keys]
+
+
+def _source_line(source: Source) -> str:
+    address = quote(source.url, safe=_OF_ADDRESSES)
+    return f"[{plain(source.title)}](<{address}>), {source.year}"

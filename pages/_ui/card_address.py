@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.cards.card import AnyCard
 from core.cards.draw import MAX_SEED, seed_from
+from core.cards.own import draw_fault
 from core.progress.recording import new_id
 from pages._ui import bank, registry
 
@@ -39,6 +40,8 @@ def shown(*kinds: str) -> Shown | str | None:
     seed = seed_of(card)
     if seed is None or seed >= MAX_SEED:
         return f"The link asks for seed {number[:40]!r}; a seed is a whole number up to {MAX_SEED - 1:,}. Choose again."
+    if card.own and (fault := draw_fault(card, seed)):
+        return f"The numbers of this link cannot be put into {card.title}: {fault}. Choose again."
     edition = st.query_params.get(EDITION, card.content_hash)
     remark = "" if edition == card.content_hash else "This card was revised after the link was made."
     return Shown(card, seed, remark)
@@ -72,5 +75,9 @@ def page_of(card: AnyCard) -> str:
 
 
 def query_of(card: AnyCard, seed: int | None = None) -> dict[str, str]:
-    """The address of a card for a link: with these numbers, or with new ones each time it is opened."""
-    return {CARD: card.id} | ({} if seed is None else {SEED: str(seed), EDITION: card.content_hash})
+    """The address of a card for a link, with these numbers or new ones.
+
+    A link without numbers would get them when it is opened, as one more step of the browser's history: Back would
+    lead to the same card with other numbers.
+    """
+    return {CARD: card.id, SEED: str(seed_from(new_id()) if seed is None else seed), EDITION: card.content_hash}

@@ -27,9 +27,8 @@ def one_at_a_time(kind: Kind, card_class: type[CardT], view: View[CardT], *, pla
         thing: what such a card is called.
     """
     cards = topic_filter(kind)
-    shown = on_page(kind, cards)
+    shown = on_page(kind, cards, thing)
     if shown is None or not isinstance(shown.card, card_class):
-        st.info(f"There is no {thing} on this topic. Choose another.")
         return
     done = view(shown.card, shown.seed, place, "quiz")
     st.button(

@@ -35,15 +35,36 @@ def mount() -> None:
     bank.keep_own_cards(found, sources)
 
 
+def ready() -> bool:
+    """Whether the browser has said which own cards it keeps: until then a link to one of them leads nowhere yet."""
+    kept: store.Store = st.session_state[_STORE]
+    return kept.ready
+
+
 def kept_zip() -> str | None:
     """The zip that the browser keeps, as text; empty or None if there is none."""
     kept: store.Store = st.session_state[_STORE]
     return kept.text
 
 
-def keep_zip(data: bytes | None) -> None:
-    """Order that the browser keeps this zip from the next run on, or none."""
-    st.session_state[_TO_KEEP] = base64.b64encode(data or b"").decode()
+def keep_zip(data: bytes) -> str:
+    """Order that the browser keeps this zip from the next run on, in place of the last one.
+
+    One that cannot be read is refused with the returned sentence, and the last one stays.
+    """
+    text = base64.b64encode(data).decode()
+    found = uploaded(text)
+    if found is None:
+        return "This file is empty. Choose a zip of cards."
+    if isinstance(found, OwnCardsError):
+        return str(found)
+    st.session_state[_TO_KEEP] = text
+    return ""
+
+
+def forget_zip() -> None:
+    """Order that the browser keeps none."""
+    st.session_state[_TO_KEEP] = ""
 
 
 def folder_cards() -> OwnCards | OwnCardsError | None:

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from pages._ui import bank, card_address
+from pages._ui import bank, card_address, own_cards
 from pages._ui.card_list import card_list
 from pages._ui.card_tools import tools
 from pages._ui.practice import practice_page
 from pages._ui.question_view import question
+from pages._ui.words import plain
 
 with practice_page():
     shown = card_address.shown("question")
@@ -18,8 +19,8 @@ with practice_page():
         tools(shown.card, shown.seed)
     else:
         st.title("Cards", anchor=False)
-        if shown:
-            st.warning(shown, icon=":material/link_off:")
+        if shown and own_cards.ready():  # it may be one of those that the browser keeps
+            st.warning(plain(shown), icon=":material/link_off:")
         st.markdown(
             "Open questions with a rubric, drills, quizzes, faulty programs, claims. Every number is drawn anew."
         )

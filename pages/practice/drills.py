@@ -28,7 +28,7 @@ with practice_page("Drills"):
     if mode == SPRINT:
         sprint(cards)
     else:
-        shown = on_page("drill", cards)
+        shown = on_page("drill", cards, "drill")
         if shown and isinstance(shown.card, Card):
             done = drill(shown.card, shown.seed, "drills", "estimator" if mode == ESTIMATOR else "drill")
             with st.container(horizontal=True):
@@ -41,6 +41,4 @@ with practice_page("Drills"):
                 st.button("New numbers", icon=":material/casino:", on_click=lambda: next_card([shown.card]))
             if done:
                 tools(shown.card, shown.seed)
-        else:
-            st.info("There is no drill on this topic. Choose another.")
     st.markdown(f":small[:gray[{len(bank.of_kind('drill'))} drills; every showing draws new numbers.]]")

@@ -26,15 +26,14 @@ def report(own: OwnCards | OwnCardsError | None, place: str) -> None:
 
 
 def upload() -> None:
-    """Take the chosen zip into this browser."""
+    """Take the chosen zip into this browser; what cannot be read is refused, and the last one stays."""
     chosen = st.session_state.get("own.upload")
-    if chosen is not None:
-        own_cards.keep_zip(chosen.getvalue())
+    st.session_state["own.refused"] = "" if chosen is None else own_cards.keep_zip(chosen.getvalue())
 
 
 def take_out() -> None:
     """Forget the zip."""
-    own_cards.keep_zip(None)
+    own_cards.forget_zip()
 
 
 with practice_page("Own cards"):
@@ -49,6 +48,8 @@ with practice_page("Own cards"):
         on_change=upload,
         max_upload_size=5,  # above what is read, so that a zip too large is refused in our words
     )
+    if refused := st.session_state.get("own.refused"):
+        st.error(plain(refused), icon=":material/error:")
     report(own_cards.folder_cards(), "folder")
     report(own_cards.uploaded(own_cards.kept_zip()), "zip")
     if own_cards.kept_zip():
