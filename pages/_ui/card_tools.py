@@ -53,9 +53,12 @@ def _open_in_step(card: Card, seed: int) -> None:
 
 
 def _notes(card: AnyCard) -> None:
+    if not learner.ready():  # an empty box would stay empty, and saving it would take the note away
+        return
     note = learner.progress().notes.get(card.id)
-    with st.expander("Your notes" + (" (written)" if note and note.text else ""), icon=":material/sticky_note_2:"):
-        key = f"notes.{card.id}"
+    key = f"notes.{card.id}"
+    title = "Your notes" + (" (written)" if note and note.text else "")
+    with st.expander(title, icon=":material/sticky_note_2:", key=f"{key}.box"):
         st.text_area(
             "Notes stay in this browser and go into your export.",
             value=note.text if note else "",

@@ -46,7 +46,9 @@ def show() -> None:
     st.markdown("**Or bring your own.** Paste a `config.json` of Hugging Face and press Ctrl+Enter, or upload it.")
     # A new key after each upload: the file goes into the box, and what stands in the box is what counts.
     file = f"model.file.{st.session_state.setdefault(_UPLOADS, 0)}"
-    st.file_uploader("Upload config.json", type=["json", "txt"], key=file, on_change=_upload, args=(file,))
+    st.file_uploader(
+        "Upload config.json", type=["json", "txt"], key=file, on_change=_upload, args=(file,), max_upload_size=5
+    )
     st.text_area("config.json", key=_TEXT, height=150, placeholder='{"model_type": "llama", "hidden_size": 4096, ...}')
     if too_long := st.session_state.pop(_TOO_LONG, None):
         refusal(too_long)

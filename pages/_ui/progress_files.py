@@ -97,7 +97,7 @@ def _mark_exported() -> None:
 
 
 def _import() -> None:
-    with st.expander("Import a file", icon=":material/upload:"):
+    with st.expander("Import a file", icon=":material/upload:", key="progress.import.box"):
         chosen = st.file_uploader(
             "A file that was exported here", type="json", key="progress.import", max_upload_size=MAX_UPLOAD_MB
         )
@@ -133,7 +133,7 @@ def _merge(incoming: Progress) -> None:
 
 
 def _reset() -> None:
-    with st.expander("Start over", icon=":material/restart_alt:"):
+    with st.expander("Start over", icon=":material/restart_alt:", key="progress.reset.box"):
         topic = st.selectbox(
             "What to start over",
             [None, *bank.topics()],

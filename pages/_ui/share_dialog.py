@@ -33,7 +33,7 @@ def show() -> None:
         key="share.save",
         on_click="ignore",
     )
-    uploaded = st.file_uploader("Open a saved scenario", type="json", key="share.file")
+    uploaded = st.file_uploader("Open a saved scenario", type="json", key="share.file", max_upload_size=5)
     if uploaded is not None:
         try:
             opened = from_file(uploaded.getvalue().decode("utf-8", errors="replace"))

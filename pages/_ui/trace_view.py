@@ -46,8 +46,8 @@ class Read:
 
 
 def limit_mb() -> int:
-    """Largest file that may be uploaded here. [MB]"""
-    return LOCAL_MB if place.is_trusted() else HOSTED_MB
+    """Largest file that may be uploaded here; a local server takes more with ``--server.maxUploadSize``. [MB]"""
+    return min(LOCAL_MB if place.is_trusted() else HOSTED_MB, int(st.get_option("server.maxUploadSize")))
 
 
 def unpacked_limit() -> int:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, WebSocket, expect
+from playwright.sync_api import Locator, Page, WebSocket, expect
 
 from core.cards.draw import draw
 from core.cards.library import load_cards
+from core.cards.scaffold import scaffold
 from core.cards.text import significant
+from core.progress.document import Progress
+from core.progress.reading import to_json
 from tests.e2e.axe import violations
 from tests.e2e.conftest import OpenPage
 from tests.e2e.server import wait_idle
 from tests.e2e.test_home import PHONE, commit, scrolls_sideways
+from tests.pages.test_review import log_of
 
 CARDS = load_cards()
 DRILL, MCQ, QUESTION = "d-serving-decode-tput", "m-bottleneck-gap-cause", "q-bottleneck-mfu-35-hfu-62"
@@ -207,6 +213,133 @@ def test_two_tabs_that_answer_the_same_card_lose_nothing_and_count_it_once(app: 
     expect(tab.get_by_text("The last 2 of 2 answers")).to_be_visible()
     expect(tab.get_by_text("(1 of 1)")).to_be_visible()
     tab.close()
+
+
+def click_fast(button: Locator) -> None:
+    """Four clicks within 30 ms: the server hears the later ones while it answers the first."""
+    button.evaluate("button => [0, 10, 20, 30].forEach((ms) => setTimeout(() => button.click(), ms))")
+
+
+def test_clicks_that_a_busy_server_hears_late_skip_no_card_and_start_over_once(app: OpenPage):
+    page = app("/drills")
+    page.get_by_text("Ten-minute sprint").click()
+    wait_idle(page)
+    page.get_by_role("button", name="Start").click()
+    for place in (2, 3, 4):
+        page.get_by_role("button", name="I do not know").click()
+        wait_idle(page)
+        click_fast(page.get_by_role("button", name="Next"))
+        wait_saved(page)
+        expect(page.get_by_text(f"{place} of 10")).to_be_visible()
+    go(page, "/quiz")
+    page.get_by_text("Five-minute check-up").click()
+    wait_idle(page)
+    page.get_by_role("button", name="Start the check-up").click()
+    for place in (2, 3, 4):
+        page.get_by_role("button", name="I do not know").click()
+        wait_idle(page)
+        click_fast(page.get_by_role("button", name="Next"))
+        wait_saved(page)
+        expect(page.get_by_text(f"{place} of 10")).to_be_visible()
+    go(page, "/progress")
+    page.get_by_text("Start over").first.click()
+    page.get_by_text("I want to start over").click()
+    wait_idle(page)
+    click_fast(page.get_by_role("button", name="Start over"))
+    wait_saved(page)
+    assert len(stored(page)["resets"]) == 1
+    page.get_by_role("button", name="Undo: everything").click()  # the box is still open
+    wait_saved(page)
+    expect(page.get_by_text("The last 6 of 6 answers")).to_be_visible()
+
+
+def test_a_note_stands_in_its_box_after_a_reload(app: OpenPage):
+    page = app(f"/cards?card={QUESTION}&seed=0")
+    page.get_by_text("Your notes").click()
+    box = page.get_by_label("Notes stay in this browser")
+    box.fill("<b>mine</b> $x$ \u202eשלום 🎉")
+    page.get_by_role("button", name="Save the note").click()
+    wait_saved(page)
+    expect(page.get_by_text("Your notes (written)")).to_be_visible()
+    expect(box).to_be_visible()  # saving does not fold it
+    page.reload()
+    wait_idle(page)
+    page.get_by_text("Your notes (written)").click()
+    expect(box).to_have_value("<b>mine</b> $x$ \u202eשלום 🎉")
+
+
+def test_worked_steps_fade_also_on_a_cold_visit(app: OpenPage):
+    page = app(f"/drills?card={DRILL}&seed=3")
+    steps = [draw(CARDS[DRILL], 4).fill(step)[:20] for step in CARDS[DRILL].steps]
+    page.get_by_role("button", name="I do not know").click()
+    wait_saved(page)
+    go(page, f"/drills?card={DRILL}&seed=4")
+    expect(page.get_by_text(steps[0])).to_be_visible()
+    expect(page.get_by_role("button", name="Show a step")).to_be_visible()
+    expect(page.get_by_text(steps[1])).to_have_count(0)
+
+
+def test_a_link_that_leads_nowhere_is_answered_in_words_that_stay(app: OpenPage):
+    page = app(f"/drills?card={DRILL}&seed=-1")
+    wait_saved(page)
+    expect(page.get_by_text("a seed is a whole number")).to_be_visible()
+    page.get_by_role("button", name="Next drill").click()
+    wait_idle(page)
+    expect(page.get_by_text("a seed is a whole number")).to_have_count(0)
+
+
+def test_a_link_to_an_own_card_waits_for_what_the_browser_keeps(app: OpenPage):
+    place, text = scaffold("drill", "serving", "mine", {"serving"})
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr(str(place), text)
+    page = app("/own-cards")
+    files = page.locator("input[type=file]").first
+    files.set_input_files({"name": "cards.zip", "mimeType": "application/zip", "buffer": data.getvalue()})
+    expect(page.get_by_text("In use from your zip: 1 card.")).to_be_visible()
+    wait_saved(page)
+    go(page, "/drills?card=d-serving-mine&seed=5")
+    expect(page.get_by_text("Time to read some bytes")).to_be_visible()
+    assert page.url.endswith("/drills?card=d-serving-mine&seed=5")
+
+
+def test_back_leads_from_a_card_to_the_list_that_it_was_chosen_in(app: OpenPage):
+    page = app("/cards")
+    page.get_by_test_id("stMain").get_by_test_id("stPageLink").locator("a").first.click()
+    expect(page.get_by_role("button", name="New numbers")).to_be_visible()
+    wait_idle(page)
+    page.go_back()
+    expect(page.get_by_text("Every number is drawn anew.")).to_be_visible()
+    assert page.url.endswith("/cards")
+
+
+def test_enter_opens_a_folded_part_and_does_not_go_on(app: OpenPage):
+    page = app(f"/quiz?card={MCQ}&seed=1")
+    page.get_by_role("button", name="I do not know").click()
+    wait_idle(page)
+    address = page.url
+    page.locator("summary", has_text="Sources").focus()
+    page.keyboard.press("Enter")
+    wait_idle(page)
+    assert page.url == address
+    expect(page.locator("details[open]", has_text="Sources")).to_be_visible()
+
+
+def test_years_of_answers_are_taken_in_and_a_file_too_large_is_refused_in_words(app: OpenPage, tmp_path: Path):
+    page = app("/progress")
+    page.get_by_text("Import a file").click()
+    attempt = log_of([CARDS[DRILL]], days_ago=3).attempts[0].model_copy(update={"answer": "x" * 900})
+    many = Progress(attempts=tuple(attempt.model_copy(update={"id": f"a{number}"}) for number in range(5_000)))
+    files = page.locator("input[type=file]").first
+    file = tmp_path / "progress.json"
+    file.write_text(to_json(many), encoding="utf-8")  # 6 MB
+    files.set_input_files(file)
+    page.get_by_role("button", name="Merge into my progress").click()
+    wait_saved(page)
+    expect(page.get_by_text("The last 20 of 5,000 answers")).to_be_visible()
+    file.write_bytes(b"{" + b" " * (50 << 20))
+    files.set_input_files(file)
+    expect(page.get_by_text("File must be 50.0MB or smaller.")).to_be_visible()
 
 
 @pytest.mark.parametrize("path", PAGES)
