@@ -1,0 +1,74 @@
+"""The candidate's side of a mock interview, and an observer's: what is public, and what the candidate writes."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from pages._ui.mock_board import claims, claims_table, pad, pad_text
+from pages._ui.mock_calculator import calculator
+from pages._ui.mock_clock import session_clock
+from pages._ui.mock_probe import probes
+from pages._ui.mock_rating import rating
+from pages._ui.mock_released import released
+from pages._ui.mock_scorecard import scorecard_view
+from pages._ui.room import Room
+
+
+def candidate(room: Room) -> None:
+    """All of it; ``room.pulse()`` comes after."""
+    session_clock(room)
+    room.part("stuck", partial(_stuck, room), _stuck_depends_on)
+    reads, writes = st.columns([1, 1], gap="large")
+    with reads:
+        released(room)
+        probes(room)
+    with writes:
+        pad(room)
+        st.subheader("Claims", anchor=False)
+        claims(room)
+    calculator(room)
+    rating(room)
+    scorecard_view(room)
+
+
+def observer(room: Room) -> None:
+    """The public board, to watch."""
+    session_clock(room)
+    reads, board = st.columns([1, 1], gap="large")
+    with reads:
+        released(room)
+        probes(room)
+    with board:
+        room.part("board", partial(_board, room), lambda room: (room.public.pad, room.public.claims))
+    calculator(room)
+
+
+def _board(room: Room) -> None:
+    st.subheader("The candidate's board", anchor=False)
+    with st.container(border=True):
+        pad_text(room.public.pad)
+    claims_table(room.public.claims)
+
+
+def _stuck_depends_on(room: Room) -> object:
+    return room.candidate.stuck, room.clock().started, room.public.finished, room.seated
+
+
+def _stuck(room: Room) -> None:
+    if room.public.finished or not room.clock().started or not room.seated:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if room.candidate.stuck:
+            st.markdown(":material/front_hand: The interviewer sees that you are stuck.", width="content")
+            st.button("Never mind", key="mock.stuck.off", type="tertiary", on_click=partial(room.do, "stuck", on=False))
+        else:
+            st.button(
+                "I am stuck",
+                key="mock.stuck.on",
+                icon=":material/front_hand:",
+                help="Asks for a hint without a word. A hint costs a little of the item that it helps with.",
+                on_click=partial(room.do, "stuck"),
+            )
+    room.refusal("stuck")

@@ -1,0 +1,48 @@
+"""The clock of a mock session on a page: it ticks in the browser, and says politely what screen readers should hear."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.mock.state import RoomState
+from pages._ui.assets import asset
+from pages._ui.room import Room
+
+_component = st.components.v2.component(
+    "mock_clock", html=asset("mock_clock.html"), css=asset("mock_clock.css"), js=asset("mock_clock.js")
+)
+WAITING = "The session has not begun."
+
+
+def session_clock(room: Room) -> None:
+    """Phase and whole session, as a part of the page."""
+    room.part("clock", partial(_draw, room), lambda room: (room.state.time, news(room.state)))
+
+
+def news(state: RoomState) -> str:
+    """What came last for the candidate, in words that differ each time: read out once, and shown to nobody."""
+    counts = {
+        "A reply": len(state.replies),
+        "Hint": len(state.hints),
+        "A change of facts": sum(twist.public for twist in state.twists),
+        "A number to work out": len(state.drills),
+    }
+    words = [f"{what} is on the page: {count} so far." for what, count in counts.items() if count]
+    return " ".join(words)
+
+
+def _draw(room: Room) -> None:
+    public, now = room.public, room.clock()
+    if not now.started:
+        st.markdown(f":material/timer: {WAITING}")
+        return
+    word = "The session is over." if now.finished else "Paused." if now.paused else ""
+    times = (now.phase_left_s, now.phase_s, now.left_s)
+    phase_left, phase, left = (round(1000 * seconds) for seconds in times)
+    _component(
+        key="mock.clock",
+        data=[public.phase_name, phase_left, phase, left, now.running, word, news(room.state)],
+        height="content",
+    )
