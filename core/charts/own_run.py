@@ -48,8 +48,8 @@ def bandwidth_text(found: Bandwidth) -> str:
     for name, rate in found.memory_bytes_per_s.items():
         sheet = found.datasheet_bytes_per_s
         share = "" if sheet is None else f", {show_percent(rate / sheet)} of the datasheet"
-        said.append(f"{name} of the largest buffer: {show_rate(rate, 'B')}{share}")
-    return f"{'; '.join(said)}.".capitalize()
+        said.append(f"{name}: {show_rate(rate, 'B')}{share}")
+    return f"At the largest buffer {'; '.join(said)}."
 
 
 def attention_times(pair: AttentionPair) -> LiveFigure:
@@ -175,7 +175,7 @@ def score_text(score: Score) -> str:
     """One phase's errors in a sentence."""
     side = "short" if score.bias < 0 else "long"
     return (
-        f"{score.phase.capitalize()}, {score.count} steps: median error {show_percent(score.median)}, 90th percentile "
+        f"{score.phase[0].upper()}{score.phase[1:]}, {score.count} steps: median error {show_percent(score.median)}, 90th percentile "
         f"{show_percent(score.p90)}, worst {show_percent(score.worst)}; predictions tend to be too {side}."
     )
 

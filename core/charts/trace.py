@@ -75,4 +75,4 @@ def _sentence(row: str, at: int, parts: dict[str, Floats], whole: float) -> str:
         for name, values in parts.items()
         if whole and values[at] > 0
     ]
-    return f"{row.capitalize()}, {show_seconds(whole)}: {', '.join(shares) or 'nothing'}."
+    return f"{row[0].upper()}{row[1:]}, {show_seconds(whole)}: {', '.join(shares) or 'nothing'}."

@@ -119,7 +119,8 @@ class Job:
         atexit.register(self._kill)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        threading.Thread(target=self._watch, daemon=True).start()
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
+        self._watcher.start()
 
     @property
     def progress(self) -> Progress:
@@ -153,7 +154,7 @@ class Job:
     def forget(self) -> None:
         """End it and remove its files."""
         self._kill()
-        self._child.wait()
+        self._watcher.join()
         shutil.rmtree(self._folder, ignore_errors=True)
         atexit.unregister(self._kill)
 
@@ -180,11 +181,10 @@ class Job:
 
     def _read(self) -> None:
         assert self._child.stdout is not None
-        for line in self._child.stdout:
-            with suppress(
-                ValueError, TypeError, AttributeError
-            ):  # torch's own words on standard output are none of ours
-                self._take(json.loads(line))
+        with self._child.stdout as lines:
+            for line in lines:
+                with suppress(ValueError, TypeError, AttributeError):  # torch's own words there are none of ours
+                    self._take(json.loads(line))
 
     def _take(self, event: dict[str, Any]) -> None:
         name = event.get("event")

@@ -57,14 +57,9 @@ def badge(*, used: bool = True) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="profile_badge"):
         st.markdown(_said(profile_id, used), width="content")
-        st.button(
-            "Back to stated efficiencies",
-            type="tertiary",
-            icon=":material/undo:",
-            key="profile.stop",
-            on_click=state.choose_profile,
-            args=(None,),
-        )
+        if st.button("Back to stated efficiencies", type="tertiary", icon=":material/undo:", key="profile.stop"):
+            state.choose_profile(None)
+            st.rerun()  # the whole page, also where this stands in a fragment
 
 
 def _said(profile_id: str, used: bool) -> str:
@@ -104,15 +99,10 @@ def use_button(profile: Profile, profile_id: str, *, key: str) -> None:
     if profile_id == state.profile_id() and active() is not None:
         st.markdown(":material/check_circle: The step pages estimate on it.")
         return
-    st.button(
-        "Use as my accelerator",
-        type="primary",
-        icon=":material/speed:",
-        key=key,
-        on_click=_use,
-        args=(profile, profile_id, chip),
-        help="Moves the scenario to this accelerator: estimates from its measured kernels, floors from the datasheet",
-    )
+    words = "Moves the scenario to this accelerator: estimates from its measured kernels, floors from the datasheet"
+    if st.button("Use as my accelerator", type="primary", icon=":material/speed:", key=key, help=words):
+        _use(profile, profile_id, chip)
+        st.rerun()
     if told := st.session_state.pop(_REFUSED, ""):
         refusal(told)
 

@@ -1,102 +1,80 @@
-"""Pictures of a trace's time split: every part at its length, in its order, and in words."""
-
-from __future__ import annotations
+"""Bars of a trace: the parts of a split, end to end, and the same in words."""
 
 import numpy as np
 import pytest
 
-from core.charts.theme import ROLES
-from core.charts.trace import MOST_ROWS, ROLE_OF_PART, by_gpu, by_step, gpu_name
-from core.trace.examples import examples
+from core.charts import trace as charts
 from core.trace.reading import read_trace
 from core.trace.report import report
+from core.trace.split import GpuSplit, Split
 from core.units import MILLISECOND
-from tests.trace.build import ALL_REDUCE, Event, as_bytes, call, gpu, read, step
+from tests.trace.build import as_bytes, call, gpu, recording, step
 
-# 1 ms of compute that hides half of a collective of 1 ms, 0.5 ms with nothing queued, 0.1 ms of compute.
-EVENTS = [
-    step(3, 0, 2500),
-    call(0, 5, 1),
-    gpu(10, 1000, launch=1),
-    call(20, 5, 2),
-    gpu(510, 1000, ALL_REDUCE, stream=13, launch=2),
-    call(1900, 5, 3),
-    gpu(2010, 100, launch=3),
-]
-MS_BY_PART = {"compute": 1.1, "exposed communication": 0.5, "idle: launch": 0.5}
+TWO = report(read_trace([(f"rank{rank}.json", as_bytes(recording(rank, steps=4), rank, 2)) for rank in range(2)]))
 
 
-def drawn(figure):
-    """Of each bar its parts with their milliseconds."""
-    (trace,) = figure.figure["data"]
-    found: dict[str, dict[str, float]] = {}
-    for row, part, length in zip(trace["y"], trace["meta"]["parts"], trace["x"], strict=True):
-        found.setdefault(row, {})[part] = float(length)
+def bars(figure):
+    """Width of each part by row, in seconds."""
+    (trace,) = figure.payload()["figure"]["data"]
+    found = {}
+    for row, part, width in zip(trace["y"], trace["meta"]["parts"], trace["customdata"], strict=True):
+        found.setdefault(row, {})[part] = width * MILLISECOND
     return found
 
 
-def many_steps(count: int) -> list[Event]:
-    """Steps of 100 us with one kernel each, as long as the step's number."""
+def test_one_bar_a_gpu_whose_parts_are_the_split():
+    drawn = bars(charts.by_gpu(TWO))
+    assert list(drawn) == ["rank 0", "rank 1"]
+    for one, row in zip(TWO.gpus, drawn.values(), strict=True):
+        parts = {name: float(seconds) for name, seconds in one.whole.parts().items() if name in row}
+        assert row == pytest.approx(parts)
+        assert sum(row.values()) == pytest.approx(float(one.whole.whole_s))
+
+
+def test_one_bar_a_step():
+    first = TWO.gpus[0]
+    drawn = bars(charts.by_step(first))
+    assert list(drawn) == [f"step {number}" for number in first.steps]
+    assert [sum(row.values()) for row in drawn.values()] == pytest.approx(list(first.by_step.whole_s))
+
+
+def test_a_part_that_no_row_has_is_left_out_and_every_part_has_a_look():
+    drawn = bars(charts.by_gpu(TWO))
+    assert "idle: unknown" not in drawn["rank 0"]
+    assert set(charts.ROLE_OF_PART) == set(TWO.gpus[0].whole.parts())
+    assert len(set(charts.ROLE_OF_PART.values())) == len(charts.ROLE_OF_PART)
+
+
+def test_the_words_give_each_row_its_shares():
+    (said,) = charts.by_gpu(TWO).alt
+    assert said.startswith("Rank 0, ")
+    assert "Rank 1, " in said
+    compute = float(TWO.gpus[0].whole.compute_s / TWO.gpus[0].whole.whole_s)
+    assert f"compute {100 * compute:.1f}%" in said
+
+
+def test_gpus_of_one_rank_are_told_apart():
+    found = report(read_trace([("t.json", as_bytes([gpu(0, 5), gpu(1, 5, device=1)]))]))
+    figure = charts.by_gpu(found)
+    assert list(bars(figure)) == ["rank 0, GPU 0", "rank 0, GPU 1"]
+    assert "Rank 0, GPU 1, 5.00 us: compute 100%." in figure.alt[0]
+
+
+def test_more_steps_than_can_be_compared_are_cut():
     events = []
-    for number in range(1, count + 1):
-        at = 100 * number
-        events += [step(number, at, 100), call(at, 5, number), gpu(at + 10, number, launch=number)]
-    return events
+    for number in range(40):
+        events += [
+            step(number, 100 * number, 90),
+            call(100 * number + 1, 5, number + 1),
+            gpu(100 * number + 10, 50, launch=number + 1),
+        ]
+    found = report(read_trace([("t.json", as_bytes(events))]))
+    assert len(bars(charts.by_step(found.gpus[0]))) == charts.MOST_ROWS
 
 
-def test_every_part_of_a_split_has_a_role_of_the_theme():
-    (whole,) = report(read(*EVENTS)).gpus
-    assert list(ROLE_OF_PART) == list(whole.whole.parts())
-    assert set(ROLE_OF_PART.values()) <= set(ROLES)
-    assert len(set(ROLE_OF_PART.values())) == len(ROLE_OF_PART)
-
-
-def test_a_gpus_bar_has_the_parts_that_there_are_at_their_lengths():
-    figure = by_gpu(report(read(*EVENTS)))
-    (parts,) = drawn(figure).values()
-    assert parts == pytest.approx(MS_BY_PART)
-    assert list(parts) == [name for name in ROLE_OF_PART if name in parts]
-    assert figure.labels.texts == [["2.10 ms"]]
-
-
-def test_the_words_say_what_the_bar_shows():
-    assert by_gpu(report(read(*EVENTS))).alt == [
-        "Rank 0, 2.10 ms: compute 52.4%, exposed communication 23.8%, idle: launch 23.8%."
-    ]
-
-
-def test_parts_of_every_example_add_up_to_its_whole_and_fit_the_axis():
-    for example in examples().values():
-        trace = read_trace([(path.name, path.read_bytes()) for path in example.paths])
-        found = report(trace)
-        figure = by_gpu(found)
-        bars = drawn(figure)
-        assert list(bars) == [f"rank {rank}" for rank in found.ranks]
-        for parts, one in zip(bars.values(), found.gpus, strict=True):
-            assert sum(parts.values()) * MILLISECOND == pytest.approx(float(one.whole.whole_s), rel=1e-6)
-            assert sum(parts.values()) < figure.figure["layout"]["xaxis"]["range"][1]
-
-
-def test_steps_are_bars_of_one_gpu():
-    (one,) = report(read(*many_steps(3))).gpus
-    figure = by_step(one)
-    assert list(drawn(figure)) == ["step 1", "step 2", "step 3"]
-    assert [parts["compute"] for parts in drawn(figure).values()] == pytest.approx([0.001, 0.002, 0.003])
-
-
-def test_no_more_bars_than_can_be_compared():
-    (one,) = report(read(*many_steps(MOST_ROWS + 5))).gpus
-    assert list(drawn(by_step(one))) == [f"step {number}" for number in range(1, MOST_ROWS + 1)]
-
-
-def test_a_gpu_is_named_by_its_rank_and_by_itself_where_the_rank_has_several():
-    alone = report(read_trace([(f"{rank}.json", as_bytes(EVENTS, rank, 2)) for rank in (0, 1)]))
-    assert [gpu_name(one, alone) for one in alone.gpus] == ["rank 0", "rank 1"]
-    several = report(read(gpu(0, 10), gpu(0, 10, device=1)))
-    assert [gpu_name(one, several) for one in several.gpus] == ["rank 0, GPU 0", "rank 0, GPU 1"]
-
-
-def test_a_figure_is_drawn_once_and_can_be_sent():
-    payload = by_gpu(report(read(*EVENTS))).payload()
-    assert (payload["frames"], payload["slider"]) == (1, None)
-    assert np.isfinite(payload["figure"]["layout"]["xaxis"]["range"]).all()
+def test_a_gpu_without_any_length_is_drawn_as_nothing():
+    none = np.zeros(())
+    fields = dict.fromkeys(Split.__dataclass_fields__, none)
+    empty = GpuSplit(0, 0, np.zeros(0, dtype=np.int64), np.zeros(0), Split(**fields), Split(**fields))
+    figure = charts.by_gpu(type(TWO)((0,), (empty,), (), (), (), ()))
+    assert figure.alt == ["Rank 0, 0 us: nothing."]

@@ -1,0 +1,36 @@
+"""The derivation of a measured step: its kernels add up to it, and say how they were read."""
+
+import pytest
+
+from core.measured_estimate import measured_decode
+from core.measured_profile import load_profile
+from core.measured_working import basis_in_words, measured_working
+from core.model_spec import load_models
+
+H200 = load_profile("h200-sxm")
+LLAMA = load_models()["meta-llama/Llama-3.1-70B"]
+
+
+def test_the_terms_add_up_to_the_estimate():
+    step = measured_decode(H200, LLAMA, 4096, batch=32, tensor_parallel=8)
+    working = measured_working(step)
+    assert sum(term.value for term in working.terms) == pytest.approx(working.value)
+    assert working.value == pytest.approx(float(step.step_s))
+    assert any(term.label.startswith("all-reduces (between measured cells)") for term in working.terms)
+    assert working.source == H200.citation
+
+
+def test_the_shares_are_said_and_those_of_nothing_are_not():
+    inside = basis_in_words(measured_decode(H200, LLAMA, 4096, batch=32, tensor_parallel=8))
+    assert "rests on measured cells" in inside
+    assert "continued" not in inside
+    beyond = basis_in_words(measured_decode(H200, LLAMA, 1_000_000, batch=4096, tensor_parallel=8))
+    assert "on tables continued past their end" in beyond
+
+
+def test_what_was_not_measured_says_so():
+    working = measured_working(
+        measured_decode(H200, load_models()["deepseek-ai/DeepSeek-V3"], 4096, batch=8, tensor_parallel=8)
+    )
+    assert any("(not measured: stated)" in term.label for term in working.terms)
+    assert any("not measured" in note for note in working.assumptions)
