@@ -35,5 +35,6 @@ def health_line() -> None:
     """When progress was saved, how large it is, and when it was exported last."""
     exported = learner.progress().exported_at
     days = (learner.now() - exported).days if exported else None
+    sentence = "Being kept in this browser." if learner.saving() else learner.health().sentence()
     words = "never exported" if days is None else "exported today" if days == 0 else f"exported {days} days ago"
-    st.markdown(f":small[:gray[{learner.health().sentence()} {words.capitalize()}.]]")
+    st.markdown(f":small[:gray[{sentence} {words.capitalize()}.]]")

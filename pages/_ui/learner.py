@@ -60,6 +60,12 @@ def health() -> Health:
     return kept.health
 
 
+def saving() -> bool:
+    """Whether the browser has yet to confirm a change, which it does without another run of the page."""
+    kept: store.Store = st.session_state[_STORE]
+    return kept.saving and not kept.health.error
+
+
 def trouble() -> None:
     """Say what keeps progress from being read or kept, and offer what is there for download."""
     kept: store.Store = st.session_state[_STORE]

@@ -337,8 +337,9 @@ def test_years_of_answers_are_taken_in_and_a_file_too_large_is_refused_in_words(
     page.get_by_role("button", name="Merge into my progress").click()
     wait_saved(page)
     expect(page.get_by_text("The last 20 of 5,000 answers")).to_be_visible()
-    file.write_bytes(b"{" + b" " * (50 << 20))
-    files.set_input_files(file)
+    large = tmp_path / "large.json"
+    large.write_bytes(b"{" + b" " * (50 << 20))
+    files.set_input_files(large)
     expect(page.get_by_text("File must be 50.0MB or smaller.")).to_be_visible()
 
 
