@@ -108,3 +108,23 @@ def test_columns_hold_every_gpu_and_step_in_seconds():
     assert whole == [float(gpu_.whole.whole_s) for gpu_ in TWO.gpus]
     parts = [name for name in columns if name.endswith("_s") and name != "whole_s"]
     assert sum(columns[name][0] for name in parts) == pytest.approx(columns["whole_s"][0])
+
+
+def test_kernels_of_a_graph_are_counted_apart():
+    events = [call(0, 5, 1, "cudaGraphLaunch"), gpu(10, 5, launch=1), gpu(20, 5, launch=1)]
+    found = report(read_trace([("t.json", as_bytes(events))]))
+    (row,) = tables.launch_rows(found.ranks, found.launches)
+    assert (row["launches"], row["kernels of graphs"]) == ("0", "2; graphs launched: 1")
+
+
+def test_a_collective_that_tells_no_size_has_an_unknown_one():
+    found = report(read_trace([("t.json", as_bytes([gpu(0, 10, ALL_REDUCE)]))]))
+    assert tables.collective_rows(found.collectives[0], "GB")[0]["each"] == "unknown"
+
+
+def test_a_part_that_one_of_the_splits_has_is_a_column_of_all():
+    alone = report(read_trace([("t.json", as_bytes([gpu(0, 1000), gpu(1500, 500)]))])).gpus[0].whole
+    first, second = tables.split_rows(["a", "b"], [HAND.gpus[0].whole, alone])
+    assert list(first) == list(second)
+    assert (first["idle: unknown"], second["idle: unknown"]) == ("none", "500 us (25.0%)")
+    assert (second["exposed communication"], second["communication that compute hides"]) == ("none", "none")
