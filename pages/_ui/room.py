@@ -58,11 +58,12 @@ Watch = Callable[["Room"], object]
 
 @dataclass(slots=True)
 class _Part:
-    """What a part depends on, and that value when it was drawn last."""
+    """What a part depends on, that value when it was drawn last, and the part that it lies in."""
 
     watch: Watch
     drawn: object
     fragment_id: str | None
+    parent: str | None = None
 
 
 @dataclass(slots=True)
@@ -82,6 +83,7 @@ class Room:
     closed: str = ""
     _view: View | None = None
     _parts: dict[str, _Part] = field(default_factory=dict)
+    _drawing: list[str] = field(default_factory=list)  # the parts that are being drawn, the outermost first
     _refused: dict[str, str] = field(default_factory=dict)
     _present_at: float = 0.0
     _pace: tuple[int, int] = (0, 0)
@@ -165,6 +167,28 @@ class Room:
             if words := self._refused.get(place):
                 st.markdown(f":red[:material/error: {plain(words)}]")
 
+    def rotate(self, role: Role) -> str:
+        """A new link's token for a seat; this tab goes on with its own.
+
+        Raises:
+            StorageError: the link of this tab does not hold any more, or the database refused.
+        """
+        self._check_link()
+        token = self.store.rotate(self.id, role)
+        if role == self.role:
+            self.token = token
+        return token
+
+    def delete(self) -> None:
+        """Remove the room for everybody.
+
+        Raises:
+            StorageError: the link of this tab does not hold any more, or the database refused.
+        """
+        self._check_link()
+        self.store.delete_room(self.id)
+        self.closed = "This room was deleted."
+
     def _write(self, kind: str, fields: dict[str, Any]) -> None:
         self._check_link()
         self._read_on()
@@ -215,7 +239,7 @@ class Room:
 
     def begin(self) -> None:
         """The start of a page run."""
-        self._parts = {}
+        self._parts, self._drawing = {}, []
         self.refresh()
 
     def part(self, key: str, draw: Callable[[], None], watch: Watch) -> None:
@@ -225,14 +249,28 @@ class Room:
             key: its name on this page.
             draw: draws it; its widgets' callbacks may call ``act`` and ``redraw``.
             watch: what it depends on, as a value that can be compared.
+
+        It may lie in another part: that one, run again, may leave it out.
         """
+        parent = self._drawing[-1] if self._drawing else None
 
         @st.fragment(key=_name(key))
         def drawn() -> None:
-            self._parts[key] = _Part(watch, watch(self), ThreadState.get().fragment_id)
-            draw()
+            self._forget_within(key)
+            self._parts[key] = _Part(watch, watch(self), ThreadState.get().fragment_id, parent)
+            self._drawing.append(key)
+            try:
+                draw()
+            finally:
+                self._drawing.remove(key)
 
         drawn()
+
+    def _forget_within(self, key: str) -> None:
+        """Forget the parts within one that is drawn anew: it may draw others."""
+        for inner in [name for name, part in self._parts.items() if part.parent == key]:
+            self._forget_within(inner)
+            del self._parts[inner]
 
     def pulse(self) -> None:
         """The heart of the page: draw it once, last. It asks for news and runs the parts that have any."""
@@ -314,7 +352,7 @@ def opened() -> Room | str:
     kept: Room | None = st.session_state.get(_KEY)
     if kept is None or (kept.id, kept.token) != asked or kept.closed:
         try:
-            found = _open(*asked)
+            found = open_link(*asked)
         except StorageError as error:
             return str(error)
         if isinstance(found, str):
@@ -324,7 +362,12 @@ def opened() -> Room | str:
     return kept.closed or kept
 
 
-def _open(room: str, token: str) -> Room | str:
+def open_link(room: str, token: str) -> Room | str:
+    """A room by its code and token, or why this app cannot play it.
+
+    Raises:
+        StorageError: the link opens nothing, or the database refused.
+    """
     store = rooms.store()
     role = store.role_of(room, token)
     assert _is_role(role)

@@ -1,5 +1,18 @@
-"""Mock interviews."""
+"""Mock interviews: open a room, join one, come back to one, or restore one from its scorecard."""
 
 import streamlit as st
 
-st.title("Mock interviews", anchor=False)
+from pages._ui import rooms
+from pages._ui.mock_lobby import join, lead, own_rooms, restore
+from pages._ui.practice import practice_page
+
+with practice_page("Mock interviews"):
+    rooms.keep_browser_id()
+    st.markdown(
+        "One leads, one answers, each in an own browser, anywhere. The one who leads gets the script, the truth and "
+        "the next question, and need not be the expert; the score rests on written evidence."
+    )
+    own = own_rooms()
+    lead(own)
+    join()
+    restore(own)

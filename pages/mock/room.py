@@ -1,13 +1,46 @@
-"""The interview room: one address for every role."""
+"""The interview room: one address for every role, and what a role may see is decided by its link."""
 
 import streamlit as st
 
-from pages._ui import room as rooms_ui
+from core.mock.opening import changes
+from core.mock.roles import is_rater
+from pages._ui import registry, rooms
+from pages._ui.mock_candidate import candidate, observer
+from pages._ui.mock_console import console
+from pages._ui.mock_door import door, watches, watching_note
+from pages._ui.mock_scorecard import scorecard_view
+from pages._ui.room import Room, opened
+from pages._ui.words import plain
 
-room = rooms_ui.opened()
+
+def inside(room: Room) -> None:
+    """The page of a seat."""
+    if room.role == "observer":
+        observer(room)
+    elif not is_rater(room.role):
+        candidate(room)
+    else:
+        for words in changes(room.state, room.bank):
+            st.warning(plain(words), icon=":material/published_with_changes:")
+        console(room)
+        if room.public.finished:
+            st.header("Scorecard", anchor="scorecard")
+            scorecard_view(room)
+
+
+rooms.keep_browser_id()
+room = opened()
 if isinstance(room, str):
-    st.warning(room)
+    st.title("Interview room", anchor=False)
+    st.warning(plain(room), icon=":material/link_off:")
+    st.page_link(registry.path_of("mock"), label="Mock interviews", icon=":material/groups:")
 else:
-    room.page(lambda room: room.seated)
-    room.part("prompt", lambda: st.markdown(str(room.public.replies)), lambda room: room.public.replies)
+    room.page(lambda room: (room.seated, room.public.finished))
+    if room.role == "observer" or room.seated:
+        inside(room)
+    elif watches(room):
+        watching_note(room)
+        inside(room)
+    else:
+        door(room)
     room.pulse()

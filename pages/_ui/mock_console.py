@@ -1,0 +1,22 @@
+"""The interviewer's console: clock, what to say or ask next and the evidence box are in view without scrolling."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._ui.mock_console_bar import bar
+from pages._ui.mock_console_evidence import evidence_box
+from pages._ui.mock_console_now import now
+from pages._ui.mock_console_tabs import tabs
+from pages._ui.room import Room
+
+
+def console(room: Room) -> None:
+    """All of it; ``room.pulse()`` comes after. A second rater has the same, without what only the lead may do."""
+    bar(room)
+    left, right = st.columns([9, 11], gap="large")
+    with left:
+        now(room)
+    with right:
+        tabs(room)
+    evidence_box(room)

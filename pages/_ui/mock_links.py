@@ -1,0 +1,41 @@
+"""The links of a room, to be copied: each opens one seat, and whoever has it has that seat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import streamlit as st
+
+from core.mock.roles import ROLES
+from pages._ui.rooms import ROLE_WORDS, ROOM_KEY, TOKEN_KEY, query_of
+
+ROOM_PATH = "room"
+FOR_WHOM = {
+    "interviewer": "yours: keep it",
+    "rater": "for a colleague who scores as well; leave it unused otherwise",
+    "candidate": "send this one to the candidate",
+    "observer": "to watch what is public",
+}
+
+
+def link_of(room: str, token: str) -> str:
+    """The whole address, on the host that this page was opened at."""
+    here = urlsplit(st.context.url or "")
+    base = here.path.rsplit("/", 1)[0]
+    return f"{here.scheme}://{here.netloc}{base}/{ROOM_PATH}?{urlencode(query_of(room, token))}"
+
+
+def links(room: str, tokens: Mapping[str, str]) -> None:
+    """The links with a button each that copies it."""
+    for role in ROLES:
+        if role in tokens:
+            st.markdown(f"**{ROLE_WORDS[role]}** :small[:gray[{FOR_WHOM[role]}]]")
+            st.code(link_of(room, tokens[role]), language=None, wrap_lines=True)
+
+
+def read_link(text: str) -> dict[str, str] | None:
+    """The address of a room from a pasted link, or from the part of it after the question mark."""
+    query = parse_qs(urlsplit(text.strip()).query or text.strip().rpartition("?")[2])
+    room, token = (query.get(name, [""])[0] for name in (ROOM_KEY, TOKEN_KEY))
+    return query_of(room, token) if room and token else None
