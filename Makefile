@@ -48,11 +48,13 @@ run: $(RUN_STAMP)
 	@echo "Ridgepoint: http://localhost:$(PORT) (Ctrl+C stops it)"
 	@exec $(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.headless true
 
-# The app on this machine alone, with torch beside it: "Run on my GPU" may use the hardware.
+# The app on this machine alone, with torch beside it: "Run on my GPU" may use the hardware, and
+# traces of up to 500 MB are taken.
 gpu: $(RUN_STAMP)
 	$(PIP_INSTALL) -r requirements-gpu.txt
 	@echo "Ridgepoint, on this machine alone: http://localhost:$(PORT) (Ctrl+C stops it)"
-	@exec $(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.address localhost --server.headless true
+	@exec $(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.address localhost \
+		--server.maxUploadSize 500 --server.headless true
 
 test: lint browser database
 	$(BIN)/python -m pytest

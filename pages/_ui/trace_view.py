@@ -46,7 +46,7 @@ class Read:
 
 
 def limit_mb() -> int:
-    """Largest file that may be uploaded here; a local server takes more with ``--server.maxUploadSize``. [MB]"""
+    """Largest file that may be uploaded here; the server's own limit, which ``make gpu`` lifts, holds too. [MB]"""
     return min(LOCAL_MB if place.is_trusted() else HOSTED_MB, int(st.get_option("server.maxUploadSize")))
 
 

@@ -1,0 +1,283 @@
+"""Run on my GPU: off where others reach the server, in words where torch is missing, and every result drawn."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from core.microbench.recorded import names
+from pages._ui import gpu_run, place
+from tests import fake_python
+from tests.core.own_run import RESULT
+from tests.pages.conftest import OpenPage
+
+PAGE = "pages/gpu/measure.py"
+
+
+@pytest.fixture(autouse=True)
+def at_home(monkeypatch):
+    """A server that only this machine reaches, without a run before or after."""
+    monkeypatch.delenv(place.ALLOW, raising=False)
+    monkeypatch.delenv(gpu_run.PYTHON_VARIABLE, raising=False)
+    before = st.get_option("server.address")
+    st.config.set_option("server.address", "localhost")
+    gpu_run.found.cache_clear()
+    yield
+    gpu_run.DESK.clear()
+    gpu_run.found.cache_clear()
+    st.config.set_option("server.address", before)
+
+
+@pytest.fixture
+def torch_here(monkeypatch, tmp_path):
+    """A Python with a fake torch, in the mode that is asked for."""
+
+    def install(mode: str = "good") -> None:
+        monkeypatch.setenv(gpu_run.PYTHON_VARIABLE, fake_python.install(tmp_path, mode))
+
+    return install
+
+
+def says(at: AppTest) -> str:
+    kinds = (at.markdown, at.error, at.warning, at.info, at.success, at.caption)
+    return "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
+
+
+def sent(at: AppTest) -> str:
+    """Everything that the browser was sent, as text."""
+    return "\n".join(str(proto) for node in at._tree if (proto := getattr(node, "proto", None)) is not None)
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    return next(button for button in at.button if button.label == label).click().run()
+
+
+def labels(at: AppTest) -> list[str]:
+    return [button.label for button in at.button]
+
+
+def upload(at: AppTest, data: bytes) -> AppTest:
+    return at.file_uploader(key="measure.upload").upload("result.json", data, "application/json").run()
+
+
+def open_tab(at: AppTest, name: str) -> AppTest:
+    at.session_state["measure.tab"] = name
+    return at.run()
+
+
+def ended(at: AppTest) -> AppTest:
+    end = time.monotonic() + 20
+    while gpu_run.running():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return at.run()
+
+
+@pytest.mark.parametrize(
+    ("address", "word", "allowed"),
+    [
+        (None, None, False),
+        ("0.0.0.0", None, False),
+        ("::", None, False),
+        ("example.org", None, False),
+        ("unix:///tmp/app.sock", None, False),
+        ("localhost", None, True),
+        ("127.0.0.1", None, True),
+        ("::1", None, True),
+        (None, "1", True),
+        ("0.0.0.0", "true", True),
+        ("localhost", "0", False),
+        ("localhost", "off", False),
+        ("0.0.0.0", "perhaps", False),
+    ],
+)
+def test_runs_are_on_where_only_this_machine_asks_or_as_configured(monkeypatch, address, word, allowed):
+    st.config.set_option("server.address", address)
+    if word is not None:
+        monkeypatch.setenv(place.ALLOW, word)
+    assert place.runs_allowed() is allowed
+
+
+def test_the_secrets_may_say_so_and_the_environment_stands_above(monkeypatch, tmp_path):
+    path = tmp_path / "secrets.toml"
+    path.write_text(f'{place.ALLOW} = "1"\n')
+    st.config.set_option("server.address", None)
+    st.config.set_option("secrets.files", [str(path)])
+    st.secrets._reset()
+    try:
+        assert place.runs_allowed()
+        monkeypatch.setenv(place.ALLOW, "0")
+        assert not place.runs_allowed()
+    finally:
+        st.config.set_option("secrets.files", [])
+        st.secrets._reset()
+
+
+def test_a_hosted_server_says_why_not_and_shows_what_is_recorded(open_page: OpenPage, torch_here):
+    torch_here()
+    st.config.set_option("server.address", None)
+    at = open_page(PAGE)
+    assert not at.exception
+    assert "Runs are off here" in says(at)
+    assert "make gpu" in says(at)
+    assert "Measure" not in labels(at)
+    assert at.selectbox(key="measure.result").options[0].startswith("Recorded: ")
+
+
+def test_without_torch_it_says_what_to_install(open_page: OpenPage, monkeypatch):
+    monkeypatch.setattr(gpu_run, "find_spec", lambda name: None)
+    at = open_page(PAGE)
+    assert "pip install -r requirements-gpu.txt" in says(at)
+    assert "Measure" not in labels(at)
+    assert "Look again" in labels(at)
+
+
+def test_a_python_that_does_not_work_is_named(open_page: OpenPage, monkeypatch):
+    monkeypatch.setenv(gpu_run.PYTHON_VARIABLE, "/nowhere/python")
+    at = open_page(PAGE)
+    assert "/nowhere/python cannot be started" in says(at)
+
+
+def test_a_run_to_its_end_is_shown(open_page: OpenPage, torch_here):
+    torch_here()
+    at = open_page(PAGE)
+    assert "No GPU: torch 2.13.0 was built without CUDA; install a CUDA build." in says(at)
+    at = press(at, "Measure")
+    assert "Cancel" in labels(at)
+    assert "Measure" not in labels(at)
+    at = ended(at)
+    assert not at.exception
+    assert "Measured in" in says(at)
+    assert at.selectbox(key="measure.result").value == "run here"
+    assert "Run on this server: Fake CPU" in at.selectbox(key="measure.result").options[0]
+
+
+def test_another_session_sees_the_run_and_may_cancel_it(open_page: OpenPage, torch_here):
+    torch_here("slow")
+    press(open_page(PAGE), "Measure")
+    other = open_page(PAGE)
+    assert "Measure" not in labels(other)
+    press(other, "Cancel")
+    other = ended(other)
+    assert "The run ended early: cancelled. What it had measured until then is kept" in says(other)
+    assert "A partial result: cancelled." in says(other)
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("crash", "CUDA error: an illegal memory access was encountered"),
+        ("killed", "SIGKILL, as the system does when memory runs out"),
+        ("refused", "Nothing was measured: the driver is too old for this torch."),
+    ],
+)
+def test_what_goes_wrong_there_is_told_here(open_page: OpenPage, torch_here, mode, words):
+    torch_here(mode)
+    at = ended(press(open_page(PAGE), "Measure"))
+    assert not at.exception
+    assert words in says(at)
+    assert "Measure" in labels(at), "another run may be started"
+    kept = mode != "refused"
+    assert ("Run on this server" in " ".join(at.selectbox(key="measure.result").options)) is kept
+
+
+def test_the_operators_bound_shortens_a_run(open_page: OpenPage, torch_here, monkeypatch):
+    torch_here("slow")
+    monkeypatch.setenv(gpu_run.SECONDS_VARIABLE, "7")
+    press(open_page(PAGE), "Measure")
+    assert gpu_run.DESK.job.order.max_seconds == 7
+
+
+TABS = {
+    "Memory": "At the largest buffer copy: 4.00 TB/s, 83.3% of the datasheet.",
+    "Attention": "the fused kernel is 9.0 times as fast at 512 tokens",
+    "Launches": "From one tiny kernel to the next 9.00 us pass, launched one by one, 1.20 us inside a graph.",
+    "Collectives": "11.5 us to start, then 300 GB/s from each GPU of the link's 450 GB/s",
+    "Predict against measure": "The prediction never sees a step",
+    "All numbers": "python -m core.microbench",
+}
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_each_tab_has_the_numbers_of_the_run(open_page: OpenPage, tab):
+    at = open_tab(upload(open_page(PAGE), RESULT.model_dump_json().encode()), tab)
+    assert not at.exception
+    assert TABS[tab] in says(at) + sent(at)
+    others = [words for name, words in TABS.items() if name != tab]
+    assert not any(words in says(at) for words in others), "closed tabs are not sent"
+
+
+@pytest.mark.parametrize("tab", TABS)
+@pytest.mark.parametrize("name", names())
+def test_every_tab_of_every_recorded_result_opens(open_page: OpenPage, name, tab):
+    at = open_page(PAGE)
+    at = open_tab(at.selectbox(key="measure.result").set_value(name).run(), tab)
+    assert not at.exception
+
+
+def test_an_uploaded_result_is_drawn_and_can_be_estimated_on(open_page: OpenPage):
+    at = upload(open_page(PAGE), RESULT.model_dump_json().encode())
+    assert "Opened: NVIDIA H200: full set, 2026-11-30." in says(at)
+    assert at.selectbox(key="measure.result").value == "my file"
+    assert "so the ridge really is at" in says(at)
+    at = press(at, "Use as my accelerator")
+    assert not at.exception
+    assert "estimates from measured kernels of H200 SXM, own run" in says(at)
+    assert "profile" not in at.query_params, "no link could bring it along"
+    assert at.query_params["gpu"] == "h200-sxm"
+    batch = at.switch_page("pages/steps/batch.py").run()
+    assert not batch.exception
+    assert "estimates from measured kernels of H200 SXM, own run" in says(batch)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda d: d["measurements"][0]["time"].update(median_s=-1.0), "must be at least 1e-09"),
+        (lambda d: d["measurements"][0]["time"].update(median_s=1e300), "must be at most 100,000"),
+        (lambda d: d.update(format="microbench/9"), "Update the app"),
+        (lambda d: d.update(extra=1), "extra"),
+        (lambda d: d.clear(), "it does not say what it is"),
+    ],
+)
+def test_a_result_that_no_run_wrote_is_refused_in_words(open_page: OpenPage, change, words):
+    document = json.loads(RESULT.model_dump_json())
+    change(document)
+    at = upload(open_page(PAGE), json.dumps(document).encode())
+    assert not at.exception
+    assert words in says(at)
+    assert at.selectbox(key="measure.result").value in names()
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\xfe\x00", b"[" * 100_000, b'{"a": NaN}', b"hello"])
+def test_what_is_no_json_is_refused_in_words(open_page: OpenPage, data):
+    at = upload(open_page(PAGE), data)
+    assert not at.exception
+    assert ":red[" in says(at)
+
+
+def test_a_result_without_kernels_still_opens(open_page: OpenPage):
+    document = json.loads(RESULT.model_dump_json())
+    document["measurements"] = [one for one in document["measurements"] if one["kind"] == "copy"]
+    at = upload(open_page(PAGE), json.dumps(document).encode())
+    assert not at.exception
+    assert "This result has none: no product was measured." in says(at)
+    assert "Use as my accelerator" not in labels(at)
+
+
+def test_a_device_that_the_catalog_does_not_have_cannot_be_estimated_on(open_page: OpenPage, torch_here):
+    torch_here()
+    at = ended(press(open_page(PAGE), "Measure"))
+    assert "the catalog has no datasheet of Fake CPU" in says(at)
+    assert "Use as my accelerator" not in labels(at)
+
+
+def test_the_numbers_of_a_tab_can_be_read_as_a_table(open_page: OpenPage):
+    at = upload(open_page(PAGE), RESULT.model_dump_json().encode())
+    at.session_state["measure.roofline.table"] = True
+    at = at.run()
+    assert "6,144 x 4,096" in sent(at)
