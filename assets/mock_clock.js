@@ -1,7 +1,7 @@
 // The clock of a mock session: it ticks in the browser between two words of the server, whose time alone counts.
 //
 // data: [phase, milliseconds left of it, its whole length, milliseconds left of the session, whether it runs, a word
-// for when it does not, news]. What matters is said once, politely: a phase begins, three quarters or all of it are
+// for when it does not, news, whether Python wants to hear that a phase is over]. What matters is said once, politely: a phase begins, three quarters or all of it are
 // over, five minutes are left, and news such as a hint that was released.
 
 const WARN_SHARE = 0.75;
@@ -9,11 +9,11 @@ const LAST_MS = 5 * 60_000;
 
 const clocks = new WeakMap();
 
-export default function ({ data, parentElement }) {
+export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".rp-clock");
   if (!clocks.has(root)) clocks.set(root, new Clock(root));
   const clock = clocks.get(root);
-  clock.update(data);
+  clock.update(data, () => setTriggerValue("over", true));
   return () => clock.stop();
 }
 
@@ -24,13 +24,16 @@ class Clock {
   #since = 0;
   #data = null;
   #said = new Set();
+  #told = ""; // the phase whose end Python was told
+  #tell = () => {};
 
   constructor(root) {
     this.#root = root;
     this.#spoken = root.querySelector(".rp-spoken");
   }
 
-  update(data) {
+  update(data, tell) {
+    this.#tell = tell;
     const first = this.#data === null;
     const [phase, , length, , , , news] = data;
     if (phase && (first || phase !== this.#data[0])) this.#once(`begin ${phase}`, `${phase}, ${minutes(length)}.`, first);
@@ -47,7 +50,7 @@ class Clock {
   }
 
   #draw(silent) {
-    const [phase, left, length, whole, runs, word] = this.#data;
+    const [phase, left, length, whole, runs, word, , tells] = this.#data;
     const gone = runs ? performance.now() - this.#since : 0;
     const phaseLeft = left - gone;
     const wholeLeft = Math.max(0, whole - gone);
@@ -61,6 +64,10 @@ class Clock {
       this.#once(`warn ${phase}`, `${phase}: ${minutes(phaseLeft)} left.`, silent);
     }
     if (phaseLeft <= 0) this.#once(`over ${phase}`, `The time planned for ${phase} is over.`, silent);
+    if (phaseLeft <= 0 && tells && this.#told !== phase) {
+      this.#told = phase;
+      this.#tell();
+    }
     if (wholeLeft <= LAST_MS) this.#once("last", `${minutes(wholeLeft)} left of the session.`, silent);
   }
 

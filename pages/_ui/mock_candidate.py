@@ -13,12 +13,16 @@ from pages._ui.mock_probe import probes
 from pages._ui.mock_rating import rating
 from pages._ui.mock_released import released
 from pages._ui.mock_scorecard import scorecard_view
+from pages._ui.predict import READING_WIDTH
 from pages._ui.room import Room
+
+FORM = "Think aloud, ask what you would ask a colleague, and write on the pad what you want both of you to see."
 
 
 def candidate(room: Room) -> None:
     """All of it; ``room.pulse()`` comes after."""
     session_clock(room)
+    room.part("setup", partial(_ready, room), _ready_depends_on)
     room.part("stuck", partial(_stuck, room), _stuck_depends_on)
     reads, writes = st.columns([1, 1], gap="large")
     with reads:
@@ -50,6 +54,27 @@ def _board(room: Room) -> None:
     with st.container(border=True):
         pad_text(room.public.pad)
     claims_table(room.public.claims)
+
+
+def _ready_depends_on(room: Room) -> object:
+    return room.candidate.ready, room.clock().started, room.seated
+
+
+def _ready(room: Room) -> None:
+    """Before the clock runs: what the hour will be, and that one is ready for it."""
+    if room.clock().started or not room.seated:
+        return
+    st.markdown(f"{room.public.minutes} minutes at {room.public.level} level. {FORM}", width=READING_WIDTH)
+    is_ready = room.candidate.ready
+    if is_ready:
+        st.markdown(":material/check_circle: You are ready. The interviewer starts the clock.")
+    st.button(
+        "Not ready yet" if is_ready else "I am ready",
+        key="mock.ready",
+        type="tertiary" if is_ready else "primary",
+        on_click=partial(room.do, "ready", on=not is_ready),
+    )
+    room.refusal("ready")
 
 
 def _stuck_depends_on(room: Room) -> object:

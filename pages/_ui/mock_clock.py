@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -16,9 +17,13 @@ _component = st.components.v2.component(
 WAITING = "The session has not begun."
 
 
-def session_clock(room: Room) -> None:
-    """Phase and whole session, as a part of the page."""
-    room.part("clock", partial(_draw, room), lambda room: (room.state.time, news(room.state)))
+def session_clock(room: Room, on_over: Callable[[], None] | None = None) -> None:
+    """Phase and whole session, as a part of the page.
+
+    Args:
+        on_over: a callback for when the time of a phase is over, once for each; left out, nothing happens then.
+    """
+    room.part("clock", partial(_draw, room, on_over), lambda room: (room.state.time, news(room.state)))
 
 
 def news(state: RoomState) -> str:
@@ -33,7 +38,7 @@ def news(state: RoomState) -> str:
     return " ".join(words)
 
 
-def _draw(room: Room) -> None:
+def _draw(room: Room, on_over: Callable[[], None] | None) -> None:
     public, now = room.public, room.clock()
     if not now.started:
         st.markdown(f":material/timer: {WAITING}")
@@ -43,6 +48,7 @@ def _draw(room: Room) -> None:
     phase_left, phase, left = (round(1000 * seconds) for seconds in times)
     _component(
         key="mock.clock",
-        data=[public.phase_name, phase_left, phase, left, now.running, word, news(room.state)],
+        data=[public.phase_name, phase_left, phase, left, now.running, word, news(room.state), on_over is not None],
+        on_over_change=on_over or (lambda: None),
         height="content",
     )

@@ -29,6 +29,7 @@ from pages._ui import bank, card_address
 from pages._ui.mock_board import pad_text
 from pages._ui.mock_copies import copies
 from pages._ui.mock_raters import other_rater
+from pages._ui.mock_summary import summary
 from pages._ui.predict import READING_WIDTH
 from pages._ui.room import Room
 from pages._ui.rooms import ROLE_WORDS
@@ -58,6 +59,7 @@ def _draw(room: Room) -> None:
     if not is_open(room):
         if waits := _waits_for(room):
             st.info(f"The scorecard opens when {waits} committed.", icon=":material/lock:")
+            summary(room)
         return
     rater = room.role if is_rater(room.role) else None
     audience: Audience = "candidate" if rater is None else "interviewer"
@@ -66,6 +68,7 @@ def _draw(room: Room) -> None:
     show_card(card)
     if isinstance(room.view, RaterView):
         second_raters(card, room.view.private.others, room)
+        summary(room)
     copies(room)
 
 

@@ -53,6 +53,8 @@ ENTRIES = (
     Entry("practice/own.py", "Own cards", "own-cards", ":material/folder_open:", PRACTICE),
     Entry("mock/lobby.py", "Mock interviews", "mock", ":material/groups:", MOCK),
     Entry("mock/room.py", "Interview room", "room", ":material/meeting_room:", MOCK, hidden=True),
+    Entry("mock/solo.py", "Solo mock", "solo", ":material/person:", MOCK),
+    Entry("mock/calibration.py", "Calibrate yourself", "calibrate", ":material/balance:", MOCK),
     Entry("gpu/measure.py", "Run on my GPU", "measure", ":material/speed:", GPU),
     Entry("gpu/profiles.py", "Datasheet against silicon", "silicon", ":material/stacked_line_chart:", GPU),
     Entry("gpu/trace.py", "Read a trace", "trace", ":material/timeline:", GPU),
