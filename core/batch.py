@@ -13,7 +13,7 @@ from core.checks import Floats
 from core.kv_cache import KvOptions, kv_bytes, kv_bytes_per_token
 from core.measured_estimate import MeasuredStep, measured_decode, measured_serving_step
 from core.measured_profile import Profile
-from core.scenario import Scenario, ServingScenario
+from core.scenario import MOST_REQUESTS, Scenario, ServingScenario
 from core.serving_fit import Deployment
 from core.serving_memory import ServingMemory, most_sequences, serving_memory
 from core.serving_messages import Fabric, fabric_of
@@ -169,7 +169,8 @@ def over_batch(scenario: Scenario, profile: Profile | None = None) -> BatchSweep
     """
     here = scenario.serving
     anywhere = here.model_copy(update={"batch": 1})
-    marks = {here.batch, max(most_requests(anywhere), 1)}
+    # Of what fits, no more than a scenario may hold: the slider hands its position on.
+    marks = {here.batch, min(max(most_requests(anywhere), 1), MOST_REQUESTS)}
     return _over_batch(anywhere, fabric_between(scenario), tuple(sorted({*BATCHES, *marks})), profile)
 
 

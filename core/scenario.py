@@ -60,6 +60,8 @@ class Choice:
 
 Range = WholeNumber | Choice | Share | type[bool]
 
+MOST_REQUESTS = 1_000_000  # of one deployment
+
 TRAINING_FIELDS: dict[str, Range] = {
     "data_parallel": WholeNumber(1, 65_536),
     "tensor_parallel": WholeNumber(1, constraints.MAX_DEGREE),
@@ -82,7 +84,7 @@ SERVING_FIELDS: dict[str, Range] = {
     "weight_dtype": Choice(tuple(DTYPES)),
     "kv_dtype": Choice(tuple(DTYPES)),
     "context_len": WholeNumber(1, 16_777_216),
-    "batch": WholeNumber(1, 1_000_000),
+    "batch": WholeNumber(1, MOST_REQUESTS),
     "memory_fraction": Share(),
 }
 FIELDS: dict[str, Range] = TRAINING_FIELDS | SERVING_FIELDS

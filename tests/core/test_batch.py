@@ -17,7 +17,7 @@ from core.inference import estimate
 from core.kv_cache import kv_bytes, max_batch
 from core.model_spec import load_models
 from core.presets import load_presets
-from core.scenario import build, changed, with_model
+from core.scenario import MOST_REQUESTS, build, changed, with_model
 from core.scenario_link import default_scenario
 
 START = default_scenario()
@@ -174,3 +174,15 @@ def test_a_difference_from_pinned_numbers():
     assert difference.step > 0
     assert difference.max_batch == 0
     assert (difference.fitted, after.fits) == (True, False)
+
+
+# The 550 GB of an M3 Ultra hold millions of GPT-2's one-token requests, a card edited by hand 10^10.
+@pytest.mark.parametrize("hbm_bytes", [549_755_813_888, 10**18])
+def test_every_position_of_the_slider_is_a_batch_that_a_scenario_may_hold(hbm_bytes):
+    gpt2 = on("openai-community/gpt2", context_len=1, serving_tensor_parallel=1)
+    gpu = gpt2.accelerator.edited(hbm_bytes=hbm_bytes)
+    roomy = build(gpt2.model, gpu, gpt2.scale_up, gpt2.scale_out, {"context_len": 1, "serving_tensor_parallel": 1})
+    assert most_requests(roomy.serving) > MOST_REQUESTS
+    sweep = over_batch(roomy)
+    assert sweep.batch[-1] == MOST_REQUESTS
+    assert changed(roomy, batch=sweep.batch[-1]).serving.batch == MOST_REQUESTS
