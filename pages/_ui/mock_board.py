@@ -99,8 +99,8 @@ def _claims(room: Room) -> None:
         claims_table(room.public.claims)
         return
     for row in room.public.claims:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(claim_in_words(row), width="content")
+        with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+            st.markdown(claim_in_words(row))
             st.button("Change", key=f"mock.claim.change.{row.row}", type="tertiary", on_click=_edit, args=(row,))
             st.button(
                 "Remove",

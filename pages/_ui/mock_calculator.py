@@ -56,6 +56,8 @@ def _depends_on(room: Room) -> object:
 
 
 def _draw(room: Room) -> None:
+    if room.public.finished:
+        return
     side = st.segmented_control(
         "Calculator", SIDES, default=SIDES[0], required=True, key="mock.calc.side", persist_state="session"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -18,28 +19,35 @@ from pages._ui.room import Room
 
 FORM = "Think aloud, ask what you would ask a colleague, and write on the pad what you want both of you to see."
 
+_BAR = """
+.st-key-mock-bar {
+  position: sticky; top: 3.75rem; z-index: 90; padding: 0.375rem 0;
+  background: var(--st-background-color); border-bottom: 1px solid var(--st-border-color);
+}
+@media (max-width: 640px) { .st-key-mock-bar { top: 0; } }
+"""
+
 
 def candidate(room: Room) -> None:
     """All of it; ``room.pulse()`` comes after."""
-    session_clock(room)
+    top_bar(room, partial(_stuck, room))
     room.part("setup", partial(_ready, room), _ready_depends_on)
-    room.part("stuck", partial(_stuck, room), _stuck_depends_on)
+    rating(room)
+    scorecard_view(room)
     reads, writes = st.columns([1, 1], gap="large")
     with reads:
         released(room)
         probes(room)
-    with writes:
-        pad(room)
         st.subheader("Claims", anchor=False)
         claims(room)
+    with writes:
+        pad(room)
     calculator(room)
-    rating(room)
-    scorecard_view(room)
 
 
 def observer(room: Room) -> None:
     """The public board, to watch."""
-    session_clock(room)
+    top_bar(room)
     reads, board = st.columns([1, 1], gap="large")
     with reads:
         released(room)
@@ -47,6 +55,20 @@ def observer(room: Room) -> None:
     with board:
         room.part("board", partial(_board, room), lambda room: (room.public.pad, room.public.claims))
     calculator(room)
+
+
+def top_bar(room: Room, stuck: Callable[[], None] | None = None, *, on_over: Callable[[], None] | None = None) -> None:
+    """The clock and, for a candidate, a quiet call for help; in view wherever the page is scrolled to.
+
+    Args:
+        stuck: draws the call for help.
+        on_over: a callback for when the time of a phase is over.
+    """
+    st.html(f"<style>{_BAR}</style>")
+    with st.container(key="mock-bar", horizontal=True, vertical_alignment="center"):
+        session_clock(room, on_over)
+        if stuck is not None:
+            room.part("stuck", stuck, _stuck_depends_on)
 
 
 def _board(room: Room) -> None:

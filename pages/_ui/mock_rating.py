@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -91,7 +92,7 @@ def _feedback(room: Room) -> None:
 
 
 def _send(room: Room) -> None:
-    given = {name: st.session_state.get(f"mock.feedback.{name}") for name in QUESTIONS}
+    given: dict[str, Any] = {name: st.session_state.get(f"mock.feedback.{name}") for name in QUESTIONS}
     if None in given.values():
         room.refuse("feedback", "Answer all three, please: 1 to 5.")
     else:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages._ui.card_parts import text
 from pages._ui.room import Room
+from pages._ui.words import money_safe
 
 BEFORE = "The prompt comes when the interviewer begins."
 
@@ -21,8 +22,7 @@ def released(room: Room) -> None:
 
 def _twists(room: Room) -> None:
     for number, banner in enumerate(room.public.banners, start=1):
-        with st.container(border=True, key=f"mock.twist.{number}"):
-            text(f":material/bolt: **The facts change.** {banner}")
+        st.warning(money_safe(f"**The facts change ({number}).** {banner}"), icon=":material/bolt:")
 
 
 def _prompts(room: Room) -> None:

@@ -11,7 +11,7 @@ from core.cards.models import Level
 from pages._ui import rooms, solo
 from pages._ui.mock_board import claims, pad
 from pages._ui.mock_calculator import calculator
-from pages._ui.mock_clock import session_clock
+from pages._ui.mock_candidate import top_bar
 from pages._ui.mock_probe import probes
 from pages._ui.mock_rating import rating
 from pages._ui.mock_released import released
@@ -76,23 +76,22 @@ def session(found: Solo) -> None:
         st.title(plain(own.public.title), anchor=False)
         st.button("Leave", key="solo.leave", type="tertiary", icon=":material/logout:", on_click=solo.leave)
     by_itself = st.session_state.get("solo.by_itself", True)
-    session_clock(own, on_over=partial(next_phase, found) if by_itself else None)
+    top_bar(own, on_over=partial(next_phase, found) if by_itself else None)
     if not own.public.finished:
         if own.clock().started:
             st.toggle("Go on by itself when the time of a phase is over", value=True, key="solo.by_itself")
         script(found)
+    rating(own, asks_feedback=False)
+    scoring(found)
     reads, writes = st.columns([1, 1], gap="large")
     with reads:
         released(own)
         probes(own)
-    with writes:
-        pad(own)
         st.subheader("Claims", anchor=False)
         claims(own)
-    if not own.public.finished:
-        calculator(own)
-    rating(own, asks_feedback=False)
-    scoring(found)
+    with writes:
+        pad(own)
+    calculator(own)
 
 
 def _layout(room: Room) -> object:

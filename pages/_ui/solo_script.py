@@ -12,6 +12,11 @@ from pages._ui.solo import Solo
 from pages._ui.words import inline, money_safe
 
 ASKED = "Ask me a follow-up question"
+SAID = {
+    "probe": "One number now, against the clock. It is below.",
+    "reverse": "What would you like to ask me? Say your questions aloud, the best one first.",
+    "wrap": "Thank you. Rate yourself now, before you see how it is scored.",
+}
 NO_MORE = "There are no more follow-up questions: go deeper into what you have said, or go on."
 
 
@@ -28,16 +33,14 @@ def script(solo: Solo) -> None:
             text(lead.rater.private.opening)
         for probe in phase.probes:
             st.markdown(money_safe(f"- {probe}"))
-        {
-            "clarify": _clarify,
-            "diagnose": _ask,
-            "design": _ask,
-            "twist": _twists,
-            "probe": lambda _: text("One number now, against the clock. It is below."),
-            "reverse": lambda _: text("What would you like to ask me? Say your questions aloud, best one first."),
-            "wrap": lambda _: text("Thank you. Rate yourself now, before you see how it is scored."),
-            "setup": lambda _: None,
-        }[phase.kind](solo)
+        if phase.kind == "clarify":
+            _clarify(solo)
+        elif phase.kind in ("diagnose", "design"):
+            _ask(solo)
+        elif phase.kind == "twist":
+            _twists(solo)
+        elif phase.kind in SAID:
+            text(SAID[phase.kind])
     _go_on(solo)
 
 
