@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages._ui.assets import asset
 from pages._ui.mock_console_bar import bar
 from pages._ui.mock_console_evidence import evidence_box
 from pages._ui.mock_console_now import now
 from pages._ui.mock_console_tabs import tabs
 from pages._ui.room import Room
+
+_CSS = asset("mock_console.css")
 
 
 def console(room: Room) -> None:
@@ -20,3 +23,4 @@ def console(room: Room) -> None:
     with right:
         tabs(room)
     evidence_box(room)
+    st.html(f"<style>{_CSS}</style>")

@@ -18,20 +18,10 @@ SHOWN_SEATS: tuple[Role, ...] = ("candidate", "interviewer", "rater")
 
 def bar(room: Room) -> None:
     """Two parts: the clock, and what is done with it."""
-    st.html("<style>" + _CSS + "</style>")
     with st.container(key="console-bar", horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width=330):
             session_clock(room)
         room.part("bar", partial(_draw, room), _watch)
-
-
-_CSS = """
-.st-key-console-bar {
-  position: sticky; top: 3.75rem; z-index: 90; padding: 0.375rem 0;
-  background: var(--st-background-color); border-bottom: 1px solid var(--st-border-color);
-}
-@media (max-width: 640px) { .st-key-console-bar { top: 0; } }
-"""
 
 
 def _watch(room: Room) -> object:
@@ -71,10 +61,10 @@ def _seats(room: Room) -> None:
         here = role in room.attendance.here
         name = room.state.seats[role].handle or ROLE_WORDS[role]
         ready = ", ready" if role in room.state.ready and not room.state.time.started_at else ""
-        sign, word = (":green[:material/circle:]", "here") if here else (":gray[:material/circle:]", "away")
+        sign, word = (":green[\u25cf]", "here") if here else (":gray[\u25cb]", "away")
         words.append(f"{sign} {plain(name)} {word}{ready}")
     if "candidate" not in room.state.seats:
-        words.insert(0, ":gray[:material/circle:] no candidate yet")
+        words.insert(0, ":gray[\u25cb] no candidate yet")
     if room.attendance.watching:
         words.append(f":material/visibility: {room.attendance.watching}")
     st.markdown(" · ".join(words), width="content")

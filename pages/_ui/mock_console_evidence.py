@@ -32,7 +32,7 @@ def _box(room: Room) -> None:
     if not room.seated or _committed(room):
         return
     items = " ".join(f"#{key}" for key in room.state.plan.items)
-    with st.form(f"{BOX}.form", border=False):
+    with st.form(f"{BOX}.form", border=False, clear_on_submit=True):
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             st.text_input(
                 f"Evidence: + - or ? first, then the fact, then an item: {items}",
@@ -45,10 +45,10 @@ def _box(room: Room) -> None:
 
 
 def _keep(room: Room) -> None:
-    """A line that is refused stays in the box."""
-    fields = captured(st.session_state.get(BOX) or "", room.state.plan.items)
-    if room.act("evidence", at=BOX, **fields):
-        st.session_state[BOX] = ""
+    """The browser empties the box when a line is sent; one that is refused is put back."""
+    typed = st.session_state.get(BOX) or ""
+    if not room.act("evidence", at=BOX, **captured(typed, room.state.plan.items)):
+        st.session_state[BOX] = typed
     room.redraw()
 
 
@@ -56,7 +56,7 @@ def evidence_tab(room: Room) -> None:
     """Observations to press, then own lines, the latest first; an item can be named afterwards."""
     private = room.rater.private
     if room.seated and not _committed(room):
-        with st.container(horizontal=True, gap="xsmall"):
+        with st.container(horizontal=True, gap="xsmall", key="console-seen"):
             for number, seen in enumerate(private.observations):
                 st.button(
                     f"{SIGNS[seen.sign]} {plain(seen.text)}",
@@ -77,8 +77,9 @@ def evidence_tab(room: Room) -> None:
     unlinked = sum(not line.item for line in lines)
     if unlinked:
         st.markdown(f":small[:orange[:material/link_off:] {unlinked} of {len(lines)} lines belong to no item yet]")
-    for line in lines[:SHOWN_LINES]:
-        evidence_line(room, line)
+    with st.container(gap="xxsmall", key="console-lines"):
+        for line in lines[:SHOWN_LINES]:
+            evidence_line(room, line)
     if len(lines) > SHOWN_LINES:
         st.markdown(f":small[:gray[and {len(lines) - SHOWN_LINES} earlier lines, on the scorecard]]")
     room.refusal("evidence_linked", "evidence_removed")
@@ -118,15 +119,15 @@ def _change_line(room: Room, line: int) -> None:
 
 def stamp(room: Room, mark: Mark) -> str:
     """Minute and phase of a line."""
-    name = "" if mark.phase is None else f" {room.pack.model.phases[mark.phase].name}"
-    return f"{clock(int(mark.t))}{plain(name)}"
+    name = "" if mark.phase is None else plain(room.pack.model.phases[mark.phase].name)
+    return f"{clock(int(mark.t))} {name}".strip()
 
 
 def notes_tab(room: Room) -> None:
     """Private notes: they are on the interviewer's copy alone."""
     st.markdown(":small[:gray[Only your own copy of the scorecard has these.]]")
     if room.seated:
-        with st.form("console.note.form", border=False):
+        with st.form("console.note.form", border=False, clear_on_submit=True):
             st.text_area("Private note", key="console.note", height=90)
             st.form_submit_button("Keep the note", on_click=partial(_keep_note, room))
         room.refusal("note")
@@ -135,6 +136,7 @@ def notes_tab(room: Room) -> None:
 
 
 def _keep_note(room: Room) -> None:
-    if room.act("note", text=st.session_state.get("console.note") or ""):
-        st.session_state["console.note"] = ""
+    typed = st.session_state.get("console.note") or ""
+    if not room.act("note", text=typed):
+        st.session_state["console.note"] = typed
     room.redraw()

@@ -46,8 +46,12 @@ def _draw(room: Room) -> None:
         st.markdown(money_safe(f"{phase.goal}  \n:small[:gray[Done when:] {phase.done_when}]"))
         if phase.kind == "setup":
             _opening(room)
-        _probes(phase.probes, private.probes if phase.kind in _ASKING else ())
+        if phase.probes:
+            st.markdown(money_safe("\n".join(f"- **{probe}**" for probe in phase.probes)))
         _tool(room, phase)
+        if phase.kind in _ASKING:
+            fixed = "\n".join(f"- {probe}" for probe in private.probes)
+            st.markdown(money_safe(f":small[:gray[Neutral, in every session:]]\n{fixed}"))
 
 
 _ASKING = ("clarify", "diagnose", "design", "twist")
@@ -83,13 +87,6 @@ def _opening(room: Room) -> None:
         st.markdown(money_safe(room.rater.private.opening))
 
 
-def _probes(own: tuple[str, ...], fixed: tuple[str, ...]) -> None:
-    if own:
-        st.markdown(money_safe("\n".join(f"- **{probe}**" for probe in own)))
-    if fixed:
-        st.markdown(money_safe("\n".join(f"- {probe}" for probe in fixed)))
-
-
 def _tool(room: Room, phase: PhaseScript) -> None:
     private = room.rater.private
     if phase.kind == "clarify":
@@ -116,8 +113,9 @@ def tree(room: Room, card: str) -> None:
     with st.container(border=True, gap="xsmall"):
         st.markdown(money_safe(f"**Ask:** {here.say}"))
         st.markdown(money_safe(f":small[**Good:** {here.good}]"))
-        for number, edge in enumerate(here.edges):
-            _edge(room, here, edge, number)
+        with st.container(gap="xxsmall", key="now-edges"):
+            for number, edge in enumerate(here.edges):
+                _edge(room, here, edge, number)
         if not here.edges:
             st.markdown(":small[:gray[The tree ends here: go on with another question.]]")
     with st.expander("All questions", icon=":material/account_tree:", key=f"console.tree.{card}"):
