@@ -27,6 +27,8 @@ h1 { font-size: 15pt; margin: 0 0 2mm; }
 h2 { font-size: 10.5pt; margin: 4mm 0 1mm; break-after: avoid; }
 p, ul, dl { margin: 0 0 1mm; }
 ul { padding-left: 5mm; }
+li { break-inside: avoid; }
+.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(60mm, 1fr)); gap: 0 8mm; break-inside: avoid; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 4mm; }
 dt { color: #59616b; }
 dd { margin: 0; overflow-wrap: anywhere; }
@@ -52,8 +54,7 @@ def to_html(card: Scorecard) -> str:
         *_overall(card),
         *_numbers(card),
         *_self(card),
-        *_list("Strengths", card.strengths),
-        *_list("Changes", card.changes),
+        *_pair(_list("Strengths", card.strengths), _list("Changes", card.changes)),
         *_list("Next drills", (f"{drill.title} ({drill.id})" for drill in card.next_drills)),
         *_list("Timeline", (f"{clock(t)} {what}" for t, what in timeline(card))),
         *_board(card),
@@ -133,6 +134,12 @@ def _private(card: Scorecard) -> list[str]:
 def _list(title: str, lines: Iterable[str]) -> list[str]:
     items = "".join(f'<li dir="auto">{escape(line)}</li>' for line in lines)
     return [f"<h2>{escape(title)}</h2>", f"<ul>{items}</ul>"] if items else []
+
+
+def _pair(*parts: list[str]) -> list[str]:
+    """Short lists beside each other, so that the scores stay on the first sheet."""
+    cells = "".join(f"<div>{''.join(part)}</div>" for part in parts if part)
+    return [f'<div class="pair">{cells}</div>'] if cells else []
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
