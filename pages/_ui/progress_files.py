@@ -19,6 +19,7 @@ from pages._ui import bank, learner
 from pages._ui.words import counted, plain
 
 MAX_UPLOAD_MB = 50
+EVERYTHING = "Everything"
 
 
 def files() -> None:
@@ -134,10 +135,10 @@ def _merge(incoming: Progress) -> None:
 
 def _reset() -> None:
     with st.expander("Start over", icon=":material/restart_alt:", key="progress.reset.box"):
-        topic = st.selectbox(
+        chosen = st.selectbox(
             "What to start over",
-            [None, *bank.topics()],
-            format_func=lambda topic: "Everything" if topic is None else bank.topic_title(topic),
+            [EVERYTHING, *bank.topics()],  # a None among the options would be shown as no choice at all
+            format_func=lambda topic: topic if topic == EVERYTHING else bank.topic_title(topic),
             key="progress.reset_topic",
             width=280,
         )
@@ -145,6 +146,7 @@ def _reset() -> None:
             "What you have done so far stops counting. You can undo this below at any time; export first to be safe."
         )
         sure = st.checkbox("I want to start over", key="progress.reset_sure")
+        topic = None if chosen == EVERYTHING else chosen
         st.button("Start over", disabled=not sure, on_click=_start_over, args=(topic,), key="progress.reset")
         zone = learner.now().tzinfo
         for reset in reversed(standing_resets(learner.progress())):

@@ -243,6 +243,7 @@ def test_clicks_that_a_busy_server_hears_late_skip_no_card_and_start_over_once(a
         expect(page.get_by_text(f"{place} of 10")).to_be_visible()
     go(page, "/progress")
     page.get_by_text("Start over").first.click()
+    expect(page.get_by_role("combobox", name="What to start over")).to_have_value("Everything")
     page.get_by_text("I want to start over").click()
     wait_idle(page)
     click_fast(page.get_by_role("button", name="Start over"))

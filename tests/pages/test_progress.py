@@ -54,6 +54,15 @@ def test_starting_over_needs_a_yes_and_can_be_taken_back():
     assert "The last 4 of 4 answers" in page.payload()
 
 
+def test_starting_one_topic_over_leaves_the_others():
+    page = visit(log_of([DRILLS[0], DRILLS[-1]], days_ago=2))
+    page.at.selectbox(key="progress.reset_topic").select(DRILLS[0].topic).run()
+    page.at.checkbox(key="progress.reset_sure").check().run()
+    page.press("Start over")
+    assert "The last 1 of 1 answers" in page.payload()
+    assert read(page.browser.text).resets[0].topic == DRILLS[0].topic
+
+
 def upload(page: Visit, data: bytes) -> None:
     page.at.file_uploader(key="progress.import").upload("progress.json", data, "application/json").run()
 
