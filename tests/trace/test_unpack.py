@@ -28,7 +28,11 @@ def zipped(**members: bytes) -> bytes:
     return folder.getvalue()
 
 
-@pytest.mark.parametrize("content", [TEXT, gzip.compress(TEXT), gzip.compress(TEXT[:999]) + gzip.compress(TEXT[999:])])
+@pytest.mark.parametrize(
+    "content",
+    [TEXT, gzip.compress(TEXT), gzip.compress(TEXT[:999]) + gzip.compress(TEXT[999:])],
+    ids=["plain", "gz", "gz of two members"],
+)
 def test_plain_and_gzip_give_the_text(content):
     ((source, text),) = unpack(("trace", content))
     assert (text, source.cut) == (TEXT, "")
@@ -123,7 +127,9 @@ def test_what_cannot_be_opened_is_refused_in_words(content, words):
 
 
 @pytest.mark.parametrize(
-    "content", [TEXT * 10, gzip.compress(TEXT * 10, mtime=0), zipped(**{"a.json": TEXT, "b.json": TEXT})]
+    "content",
+    [TEXT * 10, gzip.compress(TEXT * 10), zipped(**{"a.json": TEXT, "b.json": TEXT})],
+    ids=["plain", "gz", "zip"],
 )
 def test_progress_rises_to_the_end(content):
     told: list[float] = []
