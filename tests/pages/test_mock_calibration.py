@@ -35,7 +35,7 @@ class Calibration:
         return "\n".join(str(element.value) for kind in kinds for element in kind)
 
     def sent(self) -> str:
-        return unescape("\n".join(_sent(self.at._tree)))
+        return unescape("\n".join(_sent(self.at._tree))).replace("\\", "")
 
     def press(self, label: str) -> None:
         next(button for button in self.at.button if button.label.startswith(label)).click().run()
