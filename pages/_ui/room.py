@@ -45,7 +45,7 @@ from pages._ui.assets import asset
 from pages._ui.words import plain
 
 BEAT_S, HIDDEN_BEAT_S = 1.0, 5.0  # a seat turns grey after 10 s without a sign
-PRESENCE_S = 4.0  # between signs that a visible tab is there
+PRESENCE_S = 4.5  # between signs that a tab is there: every fifth beat, and each of a hidden tab
 POLLS_AFTER_S = 1800.0  # after the end, for words that are still added to the scorecard
 NO_ROOM = "This address names no room. Open the link that you were given, or start at Mock interviews."
 _WATCHING = "You are watching: take the seat first."
