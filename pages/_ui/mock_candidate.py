@@ -7,6 +7,7 @@ from functools import partial
 
 import streamlit as st
 
+from pages._ui.assets import asset
 from pages._ui.mock_board import claims, claims_table, pad, pad_text
 from pages._ui.mock_calculator import calculator
 from pages._ui.mock_clock import session_clock
@@ -19,13 +20,7 @@ from pages._ui.room import Room
 
 FORM = "Think aloud, ask what you would ask a colleague, and write on the pad what you want both of you to see."
 
-_BAR = """
-.st-key-mock-bar {
-  position: sticky; top: 3.75rem; z-index: 90; padding: 0.375rem 0;
-  background: var(--st-background-color); border-bottom: 1px solid var(--st-border-color);
-}
-@media (max-width: 640px) { .st-key-mock-bar { top: 0; } }
-"""
+_BAR = asset("mock_bar.css")
 
 
 def candidate(room: Room) -> None:

@@ -11,7 +11,7 @@ from pages._ui.mock_console_now import now
 from pages._ui.mock_console_tabs import tabs
 from pages._ui.room import Room
 
-_CSS = asset("mock_console.css")
+_CSS = asset("mock_bar.css", "mock_console.css")
 
 
 def console(room: Room) -> None:

@@ -18,7 +18,7 @@ SHOWN_SEATS: tuple[Role, ...] = ("candidate", "interviewer", "rater")
 
 def bar(room: Room) -> None:
     """Two parts: the clock, and what is done with it."""
-    with st.container(key="console-bar", horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(key="mock-bar-console", horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width=330):
             session_clock(room)
         room.part("bar", partial(_draw, room), _watch)
