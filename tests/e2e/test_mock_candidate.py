@@ -1,4 +1,4 @@
-"""A mock interview in real browsers, seen from the candidate's side: what the wire carries, what is sealed, what is kept.
+"""A mock interview in real browsers, from the candidate's side: what the wire carries, what is sealed, what is kept.
 
 Each test runs on SQLite and on a PostgreSQL server. The numbers are those of the specification's acceptance tests.
 """
@@ -140,9 +140,7 @@ def test_5_an_export_restored_as_another_room_exports_the_same_bytes(app: OpenPa
     console = lobby.get_by_role("link", name=re.compile("Open your console|console"))
     console.first.click()
     wait_idle(lobby)
-    lobby.get_by_role("button", name="Agree and take the seat over").or_(
-        lobby.get_by_role("button", name="Watch")
-    ).last.click()
+    lobby.get_by_role("button", name="Watch").click()  # to sit down would be one more event
     again = exported(lobby, tmp_path / "again.json")
     assert again == first
 
@@ -192,7 +190,8 @@ def focused(page: Page) -> str:
               const label = here.labels && here.labels.length ? here.labels[0].textContent : "";
               const group = here.closest("[role=radiogroup]");
               const named = group ? group.getAttribute("aria-label") || "" : "";
-              return [here.getAttribute("aria-label"), label, here.textContent, named].filter(Boolean).join(" | ");
+              const text = here.matches("button, a, label, summary") ? here.textContent : "";
+              return [here.getAttribute("aria-label"), label, text, named].filter(Boolean).join(" | ");
             }"""
         )
     )
@@ -298,10 +297,8 @@ def test_a_twist_while_the_candidate_types_touches_neither_text_nor_caret(app: O
     expect(pad(page)).to_be_focused()
     assert caret(page) == at
     page.keyboard.type("! ")
-    expect(pad(page)).to_have_value(
-        "8N over 6N is! 4/3"[:13] + "! " + " 4/3"[1:] if False else re.compile("8N over 6N is")
-    )
-    room.until(lambda state: "! " in state.pad, page)
+    expect(pad(page)).to_have_value("8N over 6N is!  4/3")
+    room.until(lambda state: state.pad == "8N over 6N is!  4/3", page)
     page.reload()
     wait_idle(page)
     expect(pad(page)).to_have_value(room.state.pad)
