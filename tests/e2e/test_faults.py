@@ -16,7 +16,7 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 def give_up(page: Page) -> None:
     page.get_by_role("button", name="I do not know").click()
-    expect(page.get_by_text("Sources")).to_be_visible()
+    expect(page.get_by_text("Sources", exact=True)).to_be_visible()
     wait_idle(page)
 
 

@@ -183,6 +183,7 @@ def test_cards_load_no_plotly(app: OpenPage):
 
 def test_a_quiz_can_be_answered_by_keys_alone_unless_switched_off(app: OpenPage):
     page = app(f"/quiz?card={MCQ}&seed=1")
+    wait_saved(page)  # the store has answered and keys are listened to
     page.keyboard.press("2")
     expect(page.locator("input[type=radio]").nth(1)).to_be_checked()
     page.keyboard.press("c")
