@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -25,6 +26,7 @@ from core.model_spec import ModelSpec, from_hf_config
 Entry = Mapping[str, Any]
 Phase = Literal["decode", "prefill", "training"]
 PHASES: tuple[Phase, ...] = ("decode", "prefill", "training")
+MODES = ("graph", "eager")
 ROLES: tuple[Role, ...] = ("forward", "input_gradient", "weight_gradient")
 _EXTRA_ADDS = 2  # in the backward pass, where a residual's gradient meets that of its branch
 
@@ -51,9 +53,10 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How well one phase is predicted."""
+    """How well one phase is predicted, launched in one way."""
 
     phase: Phase
+    mode: str  # eager: kernel by kernel; graph
     count: int
     median: float  # of the error's size [-]
     p90: float
@@ -79,15 +82,15 @@ def judge(result: Entry, profile: Profile) -> tuple[Judged, ...]:
 
 
 def scores(judged: Iterable[Judged]) -> tuple[Score, ...]:
-    """One row a phase that has steps."""
+    """One row for each phase and mode that has steps."""
     found = []
     every = tuple(judged)
-    for phase in PHASES:
-        errors = np.array([one.error for one in every if one.phase == phase])
+    for phase, mode in product(PHASES, MODES):
+        errors = np.array([one.error for one in every if (one.phase, one.mode) == (phase, mode)])
         if errors.size:
             size = np.abs(errors)
             middle, far = (float(np.quantile(size, share)) for share in (0.5, 0.9))
-            found.append(Score(phase, errors.size, middle, far, float(size.max()), float(np.median(errors))))
+            found.append(Score(phase, mode, errors.size, middle, far, float(size.max()), float(np.median(errors))))
     return tuple(found)
 
 

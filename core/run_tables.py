@@ -15,6 +15,7 @@ from core.own_views import AttentionPair, Bandwidth, HostRow, LaunchView
 
 Row = dict[str, str]
 _NAMED_KERNELS = 2
+MODE_WORDS = {"graph": "from a graph", "eager": "one by one"}
 Entry = Mapping[str, Any]
 
 
@@ -195,6 +196,7 @@ def score_rows(scores: Sequence[Score]) -> list[Row]:
     return [
         {
             "phase": score.phase,
+            "launched": MODE_WORDS[score.mode],
             "steps": f"{score.count:,}",
             "median error": show_percent(score.median),
             "90th percentile": show_percent(score.p90),
@@ -213,7 +215,7 @@ def judged_rows(judged: Sequence[Judged]) -> list[Row]:
             "model": one.model,
             "batch": f"{one.batch:,}",
             "tokens": f"{one.seq_len:,}",
-            "launched": one.mode,
+            "launched": MODE_WORDS[one.mode],
             "measured": show_seconds(one.measured_s),
             "predicted": show_seconds(one.predicted_s),
             "error": f"{one.error:+.1%}",

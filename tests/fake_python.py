@@ -84,9 +84,11 @@ def result() -> dict[str, object]:
 
 
 def install(folder: Path, mode: str = "good") -> str:
-    """Write the program and return its path."""
-    path = folder / f"python-{mode}"
+    """Write the program and return its path; written again in another mode, it changes under the same path."""
+    path = folder / "python"
     text = _PROGRAM.format(python=sys.executable, mode=mode, items=ITEMS, result=json.dumps(result()))
-    path.write_text(text, encoding="utf-8")
-    path.chmod(0o755)
+    part = path.with_suffix(".part")
+    part.write_text(text, encoding="utf-8")
+    part.chmod(0o755)
+    part.replace(path)
     return str(path)

@@ -23,6 +23,7 @@ from core.units import GB, MICROSECOND, MILLISECOND
 ROLE_OF_CURVE = {"copy": "accent", "read": "gradients", "write": "communication", "unfused": "kv", "fused": "accent"}
 ROLE_OF_PHASE = {"decode": "accent", "prefill": "gradients", "training": "kv"}
 SYMBOL_OF_PHASE = {"decode": "circle", "prefill": "diamond", "training": "square"}
+MODE_WORDS = {"graph": "launched from a graph", "eager": "launched one by one"}
 VARIANT_WORDS = {"unfused": "scores written out", "fused": "fused kernel"}
 _MARGIN = {"l": 64, "r": 16, "t": 28, "b": 48}
 _LEGEND = {"orientation": "h", "y": 1.12}
@@ -174,9 +175,10 @@ def predictions_text(judged: Sequence[Judged]) -> str:
 def score_text(score: Score) -> str:
     """One phase's errors in a sentence."""
     side = "short" if score.bias < 0 else "long"
+    what = f"{score.phase[0].upper()}{score.phase[1:]}, {MODE_WORDS[score.mode]}, {score.count} steps"
     return (
-        f"{score.phase[0].upper()}{score.phase[1:]}, {score.count} steps: median error {show_percent(score.median)}, 90th percentile "
-        f"{show_percent(score.p90)}, worst {show_percent(score.worst)}; predictions tend to be too {side}."
+        f"{what}: median error {show_percent(score.median)}, 90th percentile {show_percent(score.p90)}, worst "
+        f"{show_percent(score.worst)}; predictions tend to be too {side}."
     )
 
 

@@ -20,7 +20,7 @@ from core.microbench.result import Result
 from core.model_spec import load_models
 from pages._ui.controls import refusal
 from pages._ui.place import ALLOW, runs_allowed
-from pages._ui.words import plain
+from pages._ui.words import counted, plain
 
 PYTHON_VARIABLE = "RIDGEPOINT_GPU_PYTHON"  # another interpreter that has torch
 SECONDS_VARIABLE = "RIDGEPOINT_GPU_SECONDS"  # the operator's bound on any run
@@ -191,7 +191,7 @@ def _running(job: Job) -> None:
             words = f"{words} · about {show_seconds(max(left, 1.0))} left"
         st.progress(now.share, text=plain("Ending, what is measured is kept" if now.state == "cancelling" else words))
         if now.skipped:
-            st.caption(f"{now.skipped} points could not be measured; the reasons are with the result.")
+            st.caption(f"{counted(now.skipped, 'point')} could not be measured; the reasons are with the result.")
 
     follow()
     st.button("Cancel", icon=":material/stop:", key="measure.cancel", on_click=job.cancel)

@@ -17,7 +17,6 @@ from core.measured_views import (
     collective_over_bytes,
     products_over_rows,
 )
-from core.microbench.recorded import names
 from pages._ui import results, state
 from pages._ui.live_chart import live_chart
 from pages._ui.predict import READING_WIDTH
@@ -35,7 +34,7 @@ _NOTES_SHOWN = 6
 def options() -> dict[str, Profile]:
     """All profiles that can be shown here by id: open data, recorded runs, the reader's own."""
     found = {profile_id: load_profile(profile_id) for profile_id in profile_ids()}
-    for name in names():
+    for name in results.largest_first():
         profile = recorded_profile(name)
         if profile is not None:
             found[f"{RECORDED}{name}"] = profile
@@ -43,6 +42,15 @@ def options() -> dict[str, Profile]:
     if own is not None and own.profile is not None:
         found[state.OWN_PROFILE] = own.profile
     return found
+
+
+def label(profile_id: str, profile: Profile) -> str:
+    """A profile in the lists: several runs of one device are told apart by their set."""
+    if profile_id == state.OWN_PROFILE:
+        return f"{profile.name}: yours"
+    if profile_id.startswith(RECORDED):
+        return f"{profile.name}: {results.opened_recorded(profile_id.removeprefix(RECORDED)).result.run.set} set"
+    return profile.name
 
 
 def show(profiles: Sequence[Profile]) -> None:

@@ -64,6 +64,12 @@ def opened_recorded(name: str) -> Opened:
     return Opened(result, result.model_dump_json(), f"{RECORDED}{name}")
 
 
+@lru_cache(maxsize=1)
+def largest_first() -> tuple[str, ...]:
+    """Names of the recorded results, those with most measurements first."""
+    return tuple(sorted(names(), key=lambda name: -len(opened_recorded(name).result.measurements)))
+
+
 @lru_cache(maxsize=2)
 def _of_run(text: str) -> Opened:
     return Opened(read(text), text, OWN_PROFILE)
@@ -119,7 +125,7 @@ def choose() -> Opened | None:
         options[_HERE] = f"Run on this server: {run.title}"
     if own is not None:
         options[_MY_FILE] = f"Your file: {own.title}"
-    options |= {name: f"Recorded: {opened_recorded(name).title}" for name in names()}
+    options |= {name: f"Recorded: {opened_recorded(name).title}" for name in largest_first()}
     if not options:
         st.info("No result is recorded yet: measure, or open a file.", icon=":material/info:")
         return None

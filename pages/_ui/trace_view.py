@@ -82,7 +82,7 @@ def take() -> None:
             "A few steps after warm-up are enough. Stacks and shapes make the file large and are not read.",
             width=READING_WIDTH,
         )
-        st.code(_HOW, language="python")
+        st.code(_HOW, language=None)  # colours of code fail the contrast of small text
     if problem := st.session_state.get(_PROBLEM):
         st.error(plain(problem), icon=":material/error:")
 

@@ -28,7 +28,7 @@ def bring_your_own() -> None:
             f"python {NAME} --out result.json                 # quick: under a minute on a GPU\n"
             f"python {NAME} --out result.json --set full      # five to ten minutes\n"
             f"torchrun --standalone --nproc-per-node 2 {NAME} --out links.json --set collectives",
-            language="bash",
+            language=None,
             wrap_lines=True,
         )
         results.upload_box()

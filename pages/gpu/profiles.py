@@ -12,7 +12,7 @@ def chosen() -> list[str]:
     first = state.current().accelerator.id
 
     def name(profile_id: str) -> str:
-        return found[profile_id].name if profile_id else "none"
+        return profile_view.label(profile_id, found[profile_id]) if profile_id else "none"
 
     with st.container(horizontal=True):
         index = list(found).index(first) if first in found else 0

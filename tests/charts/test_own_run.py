@@ -79,8 +79,8 @@ def test_steps_stand_at_measured_and_predicted_time():
 
 
 def test_a_score_says_to_which_side_predictions_fall():
-    decode, training = map(own_run.score_text, scores(judge(ENTRY, PROFILE)))
-    assert decode.startswith("Decode, 13 steps: median error")
+    decode, _, training = map(own_run.score_text, scores(judge(ENTRY, PROFILE)))
+    assert decode.startswith("Decode, launched from a graph, 12 steps: median error")
     assert "too long" in training or "too short" in training
 
 

@@ -88,6 +88,7 @@ def test_another_systems_profile_is_judged_by_the_same_steps():
 def test_scores_are_quantiles_of_the_errors():
     steps = [Judged("decode", "m", 1, 1, "graph", 1.0, 1.0 + error, True, ()) for error in (0.1, -0.2, 0.3, -0.4, 0.0)]
     (score,) = scores(steps)
+    assert score.mode == "graph"
     assert (score.count, score.median, score.worst, score.bias) == (
         5,
         pytest.approx(0.2),
@@ -96,6 +97,8 @@ def test_scores_are_quantiles_of_the_errors():
     )
     assert score.p90 == pytest.approx(0.36)
     assert scores([]) == ()
+    apart = scores([*steps, Judged("decode", "m", 1, 1, "eager", 1.0, 3.0, True, ())])
+    assert [(one.mode, one.count) for one in apart] == [("graph", 5), ("eager", 1)]
 
 
 def test_a_device_without_a_datasheet_is_its_own_stand_in():

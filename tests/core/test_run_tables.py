@@ -92,7 +92,12 @@ def test_fit_rows_find_start_and_rate():
 
 def test_scores_and_steps():
     judged = judge(ENTRY, PROFILE)
-    assert [row["phase"] for row in run_tables.score_rows(scores(judged))] == ["decode", "training"]
+    rows = run_tables.score_rows(scores(judged))
+    assert [(row["phase"], row["launched"]) for row in rows] == [
+        ("decode", "from a graph"),
+        ("decode", "one by one"),
+        ("training", "one by one"),
+    ]
     rows = run_tables.judged_rows(judged)
     assert len(rows) == len(judged)
     assert all(row["error"][0] in "+-" and row["error"].endswith("%") for row in rows)
