@@ -27,15 +27,12 @@ def session_clock(room: Room, on_over: Callable[[], None] | None = None) -> None
 
 
 def news(state: RoomState) -> str:
-    """What came last for the candidate, in words that differ each time: read out once, and shown to nobody."""
-    counts = {
-        "A reply": len(state.replies),
-        "Hint": len(state.hints),
-        "A change of facts": sum(twist.public for twist in state.twists),
-        "A number to work out": len(state.drills),
-    }
-    words = [f"{what} is on the page: {count} so far." for what, count in counts.items() if count]
-    return " ".join(words)
+    """What the candidate was given last, in words that differ each time: read out once, and shown to nobody."""
+    given = [(mark.t, f"Reply {number} is on the page.") for number, mark in enumerate(state.replies.values(), 1)]
+    given += [(hint.mark.t, f"Hint {number} is on the page.") for number, hint in enumerate(state.hints, 1)]
+    public = [twist for twist in state.twists if twist.public]
+    given += [(twist.mark.t, f"The facts change, number {number}.") for number, twist in enumerate(public, 1)]
+    return max(given, key=lambda row: row[0])[1] if given else ""
 
 
 def _draw(room: Room, on_over: Callable[[], None] | None) -> None:
