@@ -22,6 +22,7 @@ from core.log_grid import Reading
 from core.measured_estimate import measured_decode, measured_prefill
 from core.measured_profile import Profile, Role, product_flops_per_s
 from core.model_spec import ModelSpec, from_hf_config
+from core.own_views import layer_matrices
 
 Entry = Mapping[str, Any]
 Phase = Literal["decode", "prefill", "training"]
@@ -161,7 +162,7 @@ def _training_s(
     rows = batch * length
     element = 4 if dtype == "fp32" else 2
     readings: list[Reading | None] = [
-        profile.matmul_s(rows, n, k, dtype, role=role) for n, k in _matrices(shape) for role in ROLES
+        profile.matmul_s(rows, n, k, dtype, role=role) for n, k in layer_matrices(shape).values() for role in ROLES
     ]
     heads = {"heads": shape["num_heads"], "kv_heads": shape["num_kv_heads"], "head_dim": shape["head_dim"]}
     readings.append(profile.attention_s("training", batch, length, **heads, kv_dtype=dtype))
@@ -175,18 +176,6 @@ def _training_s(
     total: Floats = np.sum([reading.seconds for reading in there], axis=0)
     notes = tuple(dict.fromkeys(note for reading in there for note in reading.notes))
     return float(total), all(reading.inside for reading in there), notes
-
-
-def _matrices(shape: Entry) -> tuple[tuple[int, int], ...]:
-    """Outputs and inputs of the four products of a layer."""
-    hidden, inner = shape["hidden_size"], shape["intermediate_size"]
-    heads, kv_heads, width = shape["num_heads"], shape["num_kv_heads"], shape["head_dim"]
-    return (
-        ((heads + 2 * kv_heads) * width, hidden),
-        (hidden, heads * width),
-        (2 * inner, hidden),
-        (hidden, inner),
-    )
 
 
 def _between(shape: Entry) -> tuple[tuple[str, str, int, int], ...]:

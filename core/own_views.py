@@ -16,6 +16,13 @@ from core.checks import Floats
 
 Entry = Mapping[str, Any]
 VARIANTS = ("unfused", "fused")
+_VECTOR_WORDS = {
+    "norm": "norm",
+    "heads": "rotary positions",
+    "swiglu": "SwiGLU",
+    "add": "residual sum",
+    "append": "cache write",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,13 +144,7 @@ def launch_view(result: Entry) -> LaunchView | None:
     eager, graph = (
         next((_time(one) for one in _of(result, "launch") if one["mode"] == mode), None) for mode in ("eager", "graph")
     )
-    kernels = [
-        *_smallest(
-            _of(result, "matmul"), "m", lambda one: f"product {one['n']:,} x {one['k']:,}", _own_products(result)
-        ),
-        *_smallest(_of(result, "vector"), "tokens", lambda one: str(one["op"]), _forward),
-        *_smallest(_of(result, "attention_decode"), "batch", lambda one: f"attention over {one['context']:,} tokens"),
-    ]
+    kernels = _decode_kernels(result)
     modes: dict[tuple[str, int, int], dict[str, float]] = defaultdict(dict)
     for one in _of(result, "step"):
         if one["phase"] == "decode":
@@ -205,20 +206,47 @@ def _peaks(entries: Iterable[Entry]) -> tuple[Floats, Floats] | None:
     return np.array([float(one["seq_len"]) for one in rows]), np.array([float(one["peak_bytes"]) for one in rows])
 
 
-def _own_products(result: Entry) -> Any:
-    return lambda one: one["role"] == "forward" and one["dtype"] == _dtype(result)
+def _decode_kernels(result: Entry) -> list[LaunchedKernel]:
+    """Kernels of one layer's smallest decode step: of the first model that was measured, whose layer stands for all."""
+    shapes = result["run"]["models"]
+    if not shapes:
+        return []
+    shape, dtype = shapes[0], result["run"]["dtype"]
+    matrices = {shape_nk: name for name, shape_nk in layer_matrices(shape).items()}
+    products = [
+        one
+        for one in _of(result, "matmul")
+        if one["role"] == "forward" and one["dtype"] == dtype and (one["n"], one["k"]) in matrices
+    ]
+    vectors = [one for one in _of(result, "vector") if one["direction"] == "forward" and one["model"] == shape["model"]]
+    heads = ("num_heads", "num_kv_heads", "head_dim")
+    attention = [one for one in _of(result, "attention_decode") if all(one[name] == shape[name] for name in heads)]
+    return [
+        *(
+            LaunchedKernel(f"{matrices[one['n'], one['k']]} product, {one['n']:,} x {one['k']:,}", _time(one))
+            for one in _smallest(products, "m")
+        ),
+        *(LaunchedKernel(_VECTOR_WORDS[one["op"]], _time(one)) for one in _smallest(vectors, "tokens")),
+        *(
+            LaunchedKernel(f"attention over {one['context']:,} tokens", _time(one))
+            for one in _smallest(_smallest(attention, "batch"), "context")
+        ),
+    ]
 
 
-def _forward(one: Entry) -> bool:
-    return bool(one["direction"] == "forward")
+def layer_matrices(shape: Entry) -> dict[str, tuple[int, int]]:
+    """Outputs and inputs of the four products of a measured layer, in the order in which a token meets them."""
+    hidden, inner = shape["hidden_size"], shape["intermediate_size"]
+    heads, kv_heads, width = shape["num_heads"], shape["num_kv_heads"], shape["head_dim"]
+    return {
+        "qkv": ((heads + 2 * kv_heads) * width, hidden),
+        "output": (hidden, heads * width),
+        "gate and up": (2 * inner, hidden),
+        "down": (hidden, inner),
+    }
 
 
-def _smallest(entries: list[Entry], size: str, name: Any, wanted: Any = lambda one: True) -> list[LaunchedKernel]:
-    """Each kernel at the smallest size of all, so that they belong to one step."""
-    rows = [one for one in entries if wanted(one)]
-    least = min((one[size] for one in rows), default=0)
-    found: dict[str, float] = {}
-    for one in rows:
-        if one[size] == least:
-            found.setdefault(name(one), _time(one))
-    return [LaunchedKernel(label, seconds) for label, seconds in found.items()]
+def _smallest(entries: list[Entry], size: str) -> list[Entry]:
+    """Those at the smallest size of all, so that they belong to one step."""
+    least = min((one[size] for one in entries), default=0)
+    return [one for one in entries if one[size] == least]

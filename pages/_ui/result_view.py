@@ -13,7 +13,7 @@ from core.charts import own_run
 from core.charts.live import LiveFigure
 from core.layer_prediction import scores
 from core.measured_views import at_the_roofline, collective_over_bytes
-from core.own_views import attention_pairs, bandwidth, host_rows, launch_view, shapes_of
+from core.own_views import AttentionPair, attention_pairs, bandwidth, host_rows, launch_view, shapes_of
 from pages._ui import gpu_run, profile_choice, results, settings
 from pages._ui.live_chart import live_chart
 from pages._ui.predict import READING_WIDTH
@@ -124,19 +124,29 @@ def _attention(opened: Opened) -> None:
     pairs, unit = attention_pairs(opened.entry), settings.unit()
     if not pairs:
         _none("attention was not measured.")
-    for at, pair in enumerate(pairs):
-        if at:
-            st.divider()
-        _say(own_run.attention_text(pair))
-        live_chart(own_run.attention_times(pair), key=f"measure.attention.{at}")
-        if pair.peak_bytes:
-            _say(own_run.memory_text(pair, unit))
-            live_chart(own_run.attention_memory(pair, unit), key=f"measure.attention_memory.{at}")
-        else:
-            st.caption("Peak memory is counted on CUDA devices only.")
-        for text in pair.missing:
-            st.caption(plain(text))
-        _rows(run_tables.attention_rows(pair, unit), f"attention.{at}")
+        return
+    # Where both curves were measured first: that is what this is about.
+    shapes = list(dict.fromkeys(pair.heads for pair in sorted(pairs, key=lambda pair: -len(pair.seconds))))
+    chosen = shapes[0]
+    if len(shapes) > 1:
+        chosen = st.selectbox("Heads", shapes, key="measure.heads", width=320)
+    for pair in pairs:
+        if pair.heads == chosen:
+            _attention_pair(pair, unit)
+
+
+def _attention_pair(pair: AttentionPair, unit: str) -> None:
+    st.subheader("Forward" if pair.direction == "forward" else "Forward and backward", anchor=False)
+    _say(own_run.attention_text(pair))
+    live_chart(own_run.attention_times(pair), key=f"measure.attention.{pair.direction}")
+    if pair.peak_bytes:
+        _say(own_run.memory_text(pair, unit))
+        live_chart(own_run.attention_memory(pair, unit), key=f"measure.attention_memory.{pair.direction}")
+    else:
+        st.caption("Peak memory is counted on CUDA devices only.")
+    for text in pair.missing:
+        st.caption(plain(text))
+    _rows(run_tables.attention_rows(pair, unit), f"attention.{pair.direction}")
 
 
 def _launches(opened: Opened) -> None:

@@ -60,10 +60,20 @@ def test_kernels_of_the_smallest_step_stand_beside_their_launch():
     view = launch_view(ENTRY)
     assert (view.eager_s, view.graph_s) == (9e-6, 1.2e-6)
     times = {kernel.name: kernel.seconds for kernel in view.kernels}
-    assert times["product 6,144 x 4,096"] == pytest.approx(product_s(1, 6144, 4096))
+    assert times["qkv product, 6,144 x 4,096"] == pytest.approx(product_s(1, 6144, 4096))
     assert times["norm"] == pytest.approx(vector_s("norm", 1))
+    assert len(times) == 4 + 5 + 1  # products, kernels between, attention at the shortest context
     assert [kernel.seconds for kernel in view.kernels] == sorted(times.values(), reverse=True)
     assert view.shorter == sum(seconds < 9e-6 for seconds in times.values()) > 0
+
+
+def test_kernels_of_other_models_are_no_part_of_that_step():
+    more = changed()
+    other = next(one for one in more["measurements"] if one["kind"] == "matmul" and one["m"] == 1)
+    more["measurements"] = (*more["measurements"], other | {"n": 12345})
+    assert launch_view(more).kernels == launch_view(ENTRY).kernels
+    nothing = changed(run=ENTRY["run"] | {"models": ()})
+    assert launch_view(nothing).kernels == ()
 
 
 def test_a_step_in_both_modes_shows_what_a_graph_gains():
