@@ -44,10 +44,12 @@ class Pad {
 
   update([kept, token, refused, remindMs], send) {
     this.#send = send;
+    // What is typed and not saved wins: after a lost connection the room knows it from nobody else.
+    const unsaved = this.#token !== null && this.#dirty();
     this.#kept = kept;
     if (token !== this.#token) {
       this.#token = token;
-      this.#area.value = kept;
+      if (!unsaved) this.#area.value = kept;
     }
     // While a text was on its way more may have been typed: only what was sent is known to be refused.
     this.#refused = refused ? this.#sent : null;

@@ -1,15 +1,27 @@
 // Asks the server every so often whether the room has changed; slower while the tab is hidden, never with a pace of 0.
 // A worker keeps the time: browsers slow the timers of a hidden page down to one a minute.
+//
+// It is drawn twice. In a fragment of its own, with a pace, it beats. In the page itself, with none, it runs the whole
+// page once the connection is back: a server that was restarted knows nothing of the fragments on this page.
 const WORKER = "setInterval(() => postMessage(0), 250)";
+const AWAY = "Reconnecting. The clock goes on at the server, and what you type stays here.";
 let ticking = false;
+let lost = false; // the connection, since the last beat
 let last = 0; // of the last beat, in ms since 1970
 let send = null;
+let again = null;
 let pace = [0, 0];
 let banner = null;
 
-export default function ({ data: [visible, hidden], parentElement, setTriggerValue }) {
-  pace = [visible, hidden];
-  send = () => setTriggerValue("beat", document.hidden ? "hidden" : "visible");
+export default function ({ data, parentElement, setTriggerValue }) {
+  if (!data.length) {
+    const run = (again = () => setTriggerValue("again", true));
+    return () => {
+      if (again === run) again = null;
+    };
+  }
+  pace = data;
+  const beat = (send = () => setTriggerValue("beat", document.hidden ? "hidden" : "visible"));
   banner = parentElement.querySelector(".rp-away");
   if (!banner) {
     banner = document.createElement("div");
@@ -18,38 +30,43 @@ export default function ({ data: [visible, hidden], parentElement, setTriggerVal
     parentElement.append(banner);
   }
   start();
-  const own = send;
   return () => {
-    if (send === own) send = null;
+    if (send === beat) send = null;
   };
 }
 
 function start() {
   if (ticking) return;
   ticking = true;
-  document.addEventListener("visibilitychange", () => document.hidden || beat());
+  document.addEventListener("visibilitychange", () => document.hidden || tick(true));
+  const app = document.querySelector("[data-testid=stApp]");
+  new MutationObserver(watch).observe(app, { attributeFilter: ["data-test-connection-state"] });
   try {
     const worker = new Worker(URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" })));
-    worker.onmessage = tick;
-    worker.onerror = () => setInterval(tick, 250);
+    worker.onmessage = () => tick(false);
+    worker.onerror = () => setInterval(tick, 250, false);
   } catch {
-    setInterval(tick, 250);
+    setInterval(tick, 250, false);
   }
 }
 
-function tick() {
+function connected() {
+  return document.querySelector("[data-testid=stApp]")?.dataset.testConnectionState === "CONNECTED";
+}
+
+function watch() {
+  if (!connected()) lost = true;
+  if (banner) banner.textContent = send && !connected() ? AWAY : "";
+  if (lost && connected() && again) {
+    lost = false;
+    last = Date.now();
+    again();
+  }
+}
+
+function tick(now) {
   const wait = pace[document.hidden ? 1 : 0];
-  if (wait && Date.now() - last >= wait) beat();
-  if (banner) {
-    const app = document.querySelector("[data-testid=stApp]");
-    const away = app && app.dataset.testConnectionState !== "CONNECTED";
-    const words = away && send ? "Reconnecting. The clock goes on at the server; what you typed stays here." : "";
-    if (banner.textContent !== words) banner.textContent = words;
-  }
-}
-
-function beat() {
-  if (!send) return;
+  if (!send || !wait || !connected() || (!now && Date.now() - last < wait)) return;
   last = Date.now();
   send();
 }

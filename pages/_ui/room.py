@@ -283,6 +283,8 @@ class Room:
             _pulse(key="room.pulse", data=list(pace(self)), on_beat_change=self._beat, height="content")
 
         drawn()
+        # Outside the fragment: after a lost connection it runs the whole page, which a new server does not know yet.
+        _pulse(key="room.again", data=[], on_again_change=lambda: None, height="content")
 
     def _beat(self) -> None:
         """A callback: has anything changed?"""

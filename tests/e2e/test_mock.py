@@ -1,0 +1,226 @@
+"""A mock interview in two real browsers, from the interviewer's side: mirrored, recomputed, restored after a crash.
+
+Each test runs on SQLite and on a PostgreSQL server. The numbers are those of the specification's acceptance tests;
+those that begin on the candidate's side stand in test_mock_candidate.py.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from core.cards.text import with_unit
+from core.storage.rooms import RoomStore
+from core.whiteboard.bottleneck import causal_attention_over_6n
+from tests.core.mock.made import CARD, at_phase
+from tests.databases import postgresql
+from tests.e2e.axe import violations
+from tests.e2e.conftest import OpenPage
+from tests.e2e.mock_rooms import SOON_MS, Rooms, cookie_of, seat, served
+from tests.e2e.server import Server, running_server, wait_idle
+from tests.e2e.test_home import PHONE, scrolls_sideways
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path_factory.mktemp('rooms')}/rooms.db"
+    else:
+        with postgresql() as url:
+            yield url
+
+
+@pytest.fixture(scope="module")
+def server(browser: Browser, database: str) -> Iterator[Server]:
+    with served(browser, database) as running:
+        yield running
+
+
+@pytest.fixture
+def rooms(server: Server, database: str) -> Iterator[Rooms]:
+    store = RoomStore.open(database)
+    yield Rooms(store)
+    store.engine.dispose()
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name).first.click()
+    wait_idle(page)
+
+
+def open_tab(page: Page, name: str) -> None:
+    page.get_by_role("tab", name=name).click()
+    wait_idle(page)
+
+
+def evidence(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="Evidence")
+
+
+def slider(page: Page) -> Locator:
+    return page.get_by_role("slider", name="Data-parallel ranks")
+
+
+def test_a_room_from_the_lobby_to_a_reply_that_arrives(app: OpenPage):
+    lead = app("/mock")
+    lead.get_by_role("combobox", name="Pack").click()
+    lead.get_by_role("option", name="Train and serve a 70B").click()
+    wait_idle(lead)
+    press(lead, "Agree and open the room")
+    expect(lead.get_by_test_id("stCode")).to_have_count(4)
+    links = lead.get_by_test_id("stCode").all_inner_texts()
+    lead.get_by_role("link", name="Open your console").click()
+    expect(lead.get_by_text("Before you start")).to_be_visible()
+
+    _, _, host, query = links[2].split("/", 3)
+    candidate = app(f"/{query.strip()}")
+    assert host in candidate.url
+    press(candidate, "Agree and take the seat")
+    press(candidate, "I am ready")
+    expect(lead.get_by_text("Candidate here, ready")).to_be_visible(timeout=10_000)
+    press(lead, "I am ready")
+    press(lead, "Start the clock: Set-up")
+    press(lead, "Next: Clarify")
+    expect(candidate.get_by_text("The dashboard shows MFU 35%")).to_be_visible(timeout=SOON_MS)
+    lead.get_by_role("button", name="Asked: release").nth(1).click()
+    expect(candidate.get_by_text("Full, in every layer.")).to_be_visible(timeout=2_000)
+
+    lead.reload()  # the lobby's list has the room, with its links
+    lead.goto("/mock")
+    wait_idle(lead)
+    lead.get_by_text(re.compile("Train and serve a 70B model, staff,")).click()
+    expect(lead.get_by_text(links[2].strip()[-20:])).to_be_visible()
+    lead.get_by_role("textbox", name="The link that you were given").fill(links[0])
+    press(lead, "Join")
+    expect(lead.get_by_role("timer")).to_contain_text("Clarify")
+
+
+def test_1_sliders_are_mirrored_both_ways_and_a_reload_keeps_everything(app: OpenPage, rooms: Rooms):
+    room = rooms.played(at_phase(3))
+    lead, candidate = seat(app, room, "interviewer"), seat(app, room, "candidate")
+    open_tab(lead, "Board")
+    slider(candidate).focus()
+    slider(candidate).press("ArrowRight")
+    expect(slider(lead)).to_have_attribute("aria-valuetext", "96", timeout=2_000)
+    press(candidate, "Let go of the controls")
+    lead.wait_for_timeout(1_200)
+    slider(lead).focus()
+    slider(lead).press("ArrowLeft")
+    slider(lead).press("ArrowLeft")
+    expect(slider(candidate)).to_have_attribute("aria-valuetext", "48", timeout=2_000)
+
+    evidence(lead).fill("+ derived 8N over 6N unaided #arithmetic")
+    evidence(lead).press("Enter")
+    room.until(lambda state: len(state.ratings["interviewer"].evidence) == 1, lead)
+    expect(evidence(lead)).to_have_value("")
+    expect(evidence(lead)).to_be_focused()
+    for page in (lead, candidate):
+        page.reload()
+        wait_idle(page)
+    expect(lead.get_by_text("derived 8N over 6N unaided")).to_be_visible()
+    open_tab(lead, "Board")
+    for page in (lead, candidate):
+        expect(slider(page)).to_have_attribute("aria-valuetext", "48")
+
+
+def test_3_a_twist_shows_the_truth_that_core_computes_for_the_new_parameters(app: OpenPage, rooms: Rooms):
+    room = rooms.played(at_phase(4))
+    lead = seat(app, room, "interviewer")
+    open_tab(lead, "Truth")
+
+    def shown(seq_len: int) -> str:
+        return with_unit(100 * causal_attention_over_6n(70e9, 80, 8192, seq_len), 2, "%")
+
+    row = lead.get_by_role("row").filter(has_text=re.compile("^attention"))
+    expect(row.get_by_role("cell").nth(1)).to_have_text(shown(8192))
+    press(lead, "Apply: the candidate gets the banner")
+    expect(row.get_by_role("cell").nth(1)).to_have_text(shown(8192))
+    expect(row.get_by_role("cell").nth(2)).to_have_text(shown(32_768))
+    assert shown(8192) != shown(32_768)
+    assert [(twist.card, twist.twist) for twist in room.state.twists] == [(CARD, "long-context")]
+
+
+def test_7_a_server_that_is_killed_and_restarted_brings_both_browsers_back(browser: Browser, database: str):
+    """No conftest `app`: while the server is away the browsers log errors, as they should."""
+    store = RoomStore.open(database)
+    with served(browser, database) as first:
+        port = urlsplit(first.url).port
+        room = Rooms(store).played(at_phase(3).does("candidate", "pad", text="8N over 6N"))
+        pages = {}
+        for role in ("interviewer", "candidate"):
+            context = browser.new_context(base_url=first.url, storage_state=cookie_of(role))
+            pages[role] = context.new_page()
+            pages[role].goto(room.path(role))
+            wait_idle(pages[role])
+        lead, candidate = pages["interviewer"], pages["candidate"]
+        evidence(lead).fill("+ gave the unit unasked #define")
+        evidence(lead).press("Enter")
+        expect(lead.get_by_text("gave the unit unasked")).to_be_visible()
+        before = room.log
+        os.killpg(first.process.pid, signal.SIGKILL)
+        first.process.wait()
+        for page in pages.values():
+            expect(page.get_by_text("Reconnecting.")).to_be_visible(timeout=10_000)
+        candidate.get_by_label("Scratchpad, in Markdown").press_sequentially(" is 4/3")
+        assert room.log == before
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("RIDGEPOINT_DATABASE", database)
+            with running_server(port=port):
+                expect(lead.get_by_text("gave the unit unasked")).to_be_visible(timeout=30_000)
+                expect(lead.get_by_text("Reconnecting.")).to_be_hidden(timeout=30_000)
+                expect(candidate.get_by_text("Reconnecting.")).to_be_hidden(timeout=30_000)
+                expect(candidate.get_by_label("Scratchpad, in Markdown")).to_have_value("8N over 6N is 4/3")
+                room.until(lambda state: state.pad == "8N over 6N is 4/3", candidate)
+                expect(candidate.get_by_text("Page not found")).to_have_count(0)
+                lead.get_by_role("button", name=re.compile("^Next: ")).click()
+                expect(candidate.get_by_role("timer")).to_contain_text("The facts change", timeout=10_000)
+                for page in pages.values():
+                    page.context.close()
+    store.engine.dispose()
+
+
+def test_the_console_reaches_from_desk_to_phone_and_breaks_no_rule_of_access(app: OpenPage, rooms: Rooms):
+    room = rooms.played(at_phase(2))
+    desk = seat(app, room, "interviewer", viewport={"width": 1280, "height": 720})
+    for part in (desk.get_by_role("timer"), desk.get_by_text("Ask:").first, evidence(desk)):
+        expect(part).to_be_in_viewport(ratio=1)
+    assert not scrolls_sideways(desk)
+    for tab in ("Evidence", "Rubric", "Truth", "Release", "Board", "Prompt", "Notes", "Room"):
+        open_tab(desk, tab)
+        assert violations(desk) == [], tab
+    phone = seat(app, room, "interviewer", **PHONE)
+    assert not scrolls_sideways(phone)
+    assert violations(phone) == []
+    for part in (phone.get_by_role("timer"), evidence(phone)):
+        expect(part).to_be_in_viewport(ratio=1)
+
+
+def test_a_link_that_was_replaced_closes_the_page_of_whoever_holds_it(app: OpenPage, rooms: Rooms):
+    room = rooms.played(at_phase(2))
+    lead, candidate = seat(app, room, "interviewer"), seat(app, room, "candidate")
+    open_tab(lead, "Room")
+    lead.get_by_text("New links").click()
+    press(lead, "New link: candidate")
+    expect(candidate.get_by_text("was replaced by a newer one")).to_be_visible(timeout=8_000)
+    expect(candidate.get_by_role("timer")).to_have_count(0)
+    new = lead.get_by_test_id("stCode").inner_text().strip()
+    candidate.goto(new)
+    expect(candidate.get_by_role("timer")).to_be_visible()
+
+
+def test_a_clock_without_its_interviewer_is_paused_by_whoever_is_left(app: OpenPage, rooms: Rooms):
+    played = at_phase(2)
+    room = rooms.played(played)
+    now = rooms.store.now()
+    past = RoomStore(rooms.store.engine, clock=lambda: now - 61)
+    past.touch(room.new.room, "interviewer", room.state.seats["interviewer"].holder)
+    candidate = seat(app, room, "candidate")
+    expect(candidate.get_by_text("Paused")).to_be_visible(timeout=10_000)
+    assert [event.payload.get("reason") for event in room.log if event.kind == "paused"] == ["away"]
