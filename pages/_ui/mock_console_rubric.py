@@ -111,7 +111,7 @@ def _commit(room: Room) -> None:
     refusals = room.rater.private.commit_refusals
     if refusals:
         st.markdown(f":small[:gray[Before you can commit, {counted(len(refusals), 'thing')}:]]")
-        st.markdown(f":small[{'  '.join(f'{chr(10)}- {plain(words)}' for words in refusals)}]")
+        st.markdown("\n".join(f"- :small[{plain(words)}]" for words in refusals))
     st.markdown(f":small[{HALO}]")
     st.button(
         "Commit my scores",

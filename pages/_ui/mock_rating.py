@@ -17,9 +17,13 @@ SEALED = "Your rating is kept, and sealed until the interviewer has committed as
 FEEDBACK_WORDS = "The interviewer reads it after committing, not before."
 
 
-def rating(room: Room, *, asks_feedback: bool = True) -> None:
-    """Self-rating in the last phase, then feedback; a part of the page."""
-    room.part("rating", partial(_draw, room, asks_feedback), _depends_on)
+def rating(room: Room, *, for_two: bool = True) -> None:
+    """Self-rating in the last phase, then feedback; a part of the page.
+
+    Args:
+        for_two: whether somebody else interviews, whom feedback is for and until whose commit the rating is sealed.
+    """
+    room.part("rating", partial(_draw, room, for_two), _depends_on)
 
 
 def _depends_on(room: Room) -> object:
@@ -32,16 +36,16 @@ def is_time(room: Room) -> bool:
     return room.public.phase_kind == "wrap" or room.public.finished
 
 
-def _draw(room: Room, asks_feedback: bool) -> None:
+def _draw(room: Room, for_two: bool) -> None:
     view = room.candidate
     if not is_time(room) or not room.seated:
         return
     if view.self_rating is None:
         _self_rating(room)
         return
-    if view.debrief is None:
+    if view.debrief is None and for_two:
         st.info(SEALED, icon=":material/lock:")
-    if asks_feedback and not view.gave_feedback:
+    if for_two and not view.gave_feedback:
         _feedback(room)
 
 

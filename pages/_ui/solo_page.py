@@ -78,10 +78,11 @@ def session(found: Solo) -> None:
     by_itself = st.session_state.get("solo.by_itself", True)
     top_bar(own, on_over=partial(next_phase, found) if by_itself else None)
     if not own.public.finished:
-        if own.clock().started:
+        if own.clock().started and own.state.self_rating is None:
             st.toggle("Go on by itself when the time of a phase is over", value=True, key="solo.by_itself")
-        script(found)
-    rating(own, asks_feedback=False)
+        if own.state.self_rating is None:
+            script(found)
+    rating(own, for_two=False)
     scoring(found)
     reads, writes = st.columns([1, 1], gap="large")
     with reads:

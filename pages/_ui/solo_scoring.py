@@ -57,7 +57,12 @@ def _evidence(solo: Solo) -> None:
                 width=220,
             )
             st.segmented_control(
-                "It", list(SIGNS), format_func=SIGNS.__getitem__, default="+", required=True, key="solo.evidence.sign"
+                "This line",
+                list(SIGNS),
+                format_func=SIGNS.__getitem__,
+                default="+",
+                required=True,
+                key="solo.evidence.sign",
             )
         lead.refusal("evidence")
         st.form_submit_button("Keep this line", on_click=partial(_keep, solo))

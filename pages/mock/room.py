@@ -24,7 +24,6 @@ def inside(room: Room) -> None:
             st.warning(plain(words), icon=":material/published_with_changes:")
         console(room)
         if room.public.finished:
-            st.header("Scorecard", anchor="scorecard")
             scorecard_view(room)
 
 

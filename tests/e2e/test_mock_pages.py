@@ -143,6 +143,8 @@ def test_three_answers_are_scored_then_compared(app: OpenPage):
     page = app("/calibrate")
     for number in (1, 2, 3):
         expect(page.get_by_role("heading", name=f"Answer {number} of 3")).to_be_visible()
+        wait_idle(page)
+        expect(page.get_by_role("radiogroup")).to_have_count(5)  # four items and the whole
         for group in page.get_by_role("radiogroup").all():
             group.locator("label").nth(1).click()
         page.get_by_role("button", name="Commit these scores").click()
