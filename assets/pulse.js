@@ -39,8 +39,8 @@ function start() {
   if (ticking) return;
   ticking = true;
   document.addEventListener("visibilitychange", () => document.hidden || tick(true));
-  const app = document.querySelector("[data-testid=stApp]");
-  new MutationObserver(watch).observe(app, { attributeFilter: ["data-test-connection-state"] });
+  const state = { subtree: true, attributeFilter: ["data-test-connection-state"] };
+  new MutationObserver(watch).observe(document.body, state);
   try {
     const worker = new Worker(URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" })));
     worker.onmessage = () => tick(false);
@@ -56,7 +56,8 @@ function connected() {
 
 function watch() {
   if (!connected()) lost = true;
-  if (banner) banner.textContent = send && !connected() ? AWAY : "";
+  const words = send && !connected() ? AWAY : "";
+  if (banner && banner.textContent !== words) banner.textContent = words;
   if (lost && connected() && again) {
     lost = false;
     last = Date.now();
@@ -65,6 +66,7 @@ function watch() {
 }
 
 function tick(now) {
+  watch();
   const wait = pace[document.hidden ? 1 : 0];
   if (!send || !wait || !connected() || (!now && Date.now() - last < wait)) return;
   last = Date.now();

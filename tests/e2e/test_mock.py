@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from core.cards.text import with_unit
+from core.storage.engine import URL_VARIABLE
 from core.storage.rooms import RoomStore
 from core.whiteboard.bottleneck import causal_attention_over_6n
 from tests.core.mock.made import CARD, at_phase
@@ -43,10 +44,15 @@ def server(browser: Browser, database: str) -> Iterator[Server]:
 
 
 @pytest.fixture
-def rooms(server: Server, database: str) -> Iterator[Rooms]:
+def stored(database: str) -> Iterator[Rooms]:
     store = RoomStore.open(database)
     yield Rooms(store)
     store.engine.dispose()
+
+
+@pytest.fixture
+def rooms(server: Server, stored: Rooms) -> Rooms:
+    return stored
 
 
 def press(page: Page, name: str) -> None:
@@ -146,12 +152,13 @@ def test_3_a_twist_shows_the_truth_that_core_computes_for_the_new_parameters(app
     assert [(twist.card, twist.twist) for twist in room.state.twists] == [(CARD, "long-context")]
 
 
-def test_7_a_server_that_is_killed_and_restarted_brings_both_browsers_back(browser: Browser, database: str):
+def test_7_a_server_that_is_killed_and_restarted_brings_both_browsers_back(
+    browser: Browser, database: str, stored: Rooms
+):
     """No conftest `app`: while the server is away the browsers log errors, as they should."""
-    store = RoomStore.open(database)
     with served(browser, database) as first:
         port = urlsplit(first.url).port
-        room = Rooms(store).played(at_phase(3).does("candidate", "pad", text="8N over 6N"))
+        room = stored.played(at_phase(3).does("candidate", "pad", text="8N over 6N"))
         pages = {}
         for role in ("interviewer", "candidate"):
             context = browser.new_context(base_url=first.url, storage_state=cookie_of(role))
@@ -171,7 +178,7 @@ def test_7_a_server_that_is_killed_and_restarted_brings_both_browsers_back(brows
         assert room.log == before
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("RIDGEPOINT_DATABASE", database)
+            patch.setenv(URL_VARIABLE, database)
             with running_server(port=port):
                 expect(lead.get_by_text("gave the unit unasked")).to_be_visible(timeout=30_000)
                 expect(lead.get_by_text("Reconnecting.")).to_be_hidden(timeout=30_000)
@@ -183,7 +190,6 @@ def test_7_a_server_that_is_killed_and_restarted_brings_both_browsers_back(brows
                 expect(candidate.get_by_role("timer")).to_contain_text("The facts change", timeout=10_000)
                 for page in pages.values():
                     page.context.close()
-    store.engine.dispose()
 
 
 def test_the_console_reaches_from_desk_to_phone_and_breaks_no_rule_of_access(app: OpenPage, rooms: Rooms):
