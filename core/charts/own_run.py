@@ -15,7 +15,7 @@ from core.charts.live import LiveFigure
 from core.charts.over_picture import Limit, RowLabels
 from core.charts.stacked import stacked, stacked_layout
 from core.checks import Floats
-from core.display import digits, show_bytes, show_percent, show_rate, show_seconds
+from core.display import BYTE_UNITS, digits, show_bytes, show_percent, show_rate, show_seconds
 from core.layer_prediction import Judged, Score
 from core.own_views import AttentionPair, Band, Bandwidth, LaunchView
 from core.units import GB, MICROSECOND, MILLISECOND
@@ -79,10 +79,11 @@ def attention_memory(pair: AttentionPair, unit: str) -> LiveFigure:
     """Peak memory of both over the sequence length."""
     traces, every = [], []
     for name, (x, num_bytes) in pair.peak_bytes.items():
-        traces.append(_line(VARIANT_WORDS[name], ROLE_OF_CURVE[name], x, num_bytes, "%{y:,.3s}B"))
-        every.append((x, num_bytes))
+        held = num_bytes / BYTE_UNITS[unit]
+        traces.append(_line(VARIANT_WORDS[name], ROLE_OF_CURVE[name], x, held, f"%{{y:,.3r}} {unit}"))
+        every.append((x, held))
     layout = _layout(
-        log_axis("tokens", *(x for x, _ in every)), log_axis("bytes at the peak", *(values for _, values in every))
+        log_axis("tokens", *(x for x, _ in every)), log_axis(f"{unit} at the peak", *(values for _, values in every))
     )
     return LiveFigure({"data": traces, "layout": layout}, alt=[memory_text(pair, unit)])
 
@@ -130,6 +131,16 @@ def launch_text(view: LaunchView) -> str:
     return (
         f"From one tiny kernel to the next {show_seconds(view.eager_s)} pass, launched one by one{graph}. Of "
         f"{len(view.kernels)} kernels of the smallest decode step {view.shorter} are shorter than that."
+    )
+
+
+def graph_text(view: LaunchView) -> str:
+    """What a graph gains over launching one by one, over all decode steps that were measured both ways."""
+    gains = [eager / graph for _, eager, graph in view.steps]
+    most = max(range(len(gains)), key=gains.__getitem__)
+    return (
+        f"Launched from a graph, the same decode step of one layer is {digits(min(gains), 2)} to "
+        f"{digits(gains[most], 2)} times as fast; most with {view.steps[most][0]}."
     )
 
 

@@ -160,7 +160,8 @@ def _launches(opened: Opened) -> None:
         _rows(run_tables.launch_rows(view), "launches")
     if view.steps:
         st.subheader("The same step, launched one by one and from a graph", anchor=False)
-        data_table(st.empty(), run_tables.step_rows(view))
+        _say(own_run.graph_text(view))
+        _rows(run_tables.step_rows(view), "steps")
 
 
 def _collectives(opened: Opened) -> None:

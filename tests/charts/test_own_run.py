@@ -35,7 +35,7 @@ def test_both_curves_of_attention_and_the_gain():
     assert drawn["fused kernel"]["y"] == pytest.approx(list(FORWARD.seconds["fused"].median / MICROSECOND))
     assert "9.0 times as fast at 512 tokens and 9.0 times at 8,192" in own_run.attention_text(FORWARD)
     peaks = own_run.attention_memory(FORWARD, "GB")
-    assert traces(peaks)["fused kernel"]["y"] == [2**20] * 3
+    assert traces(peaks)["fused kernel"]["y"] == pytest.approx([2**20 / GB] * 3)
     assert "0.268 GB at 8,192 tokens" in peaks.alt[0]
 
 
@@ -57,6 +57,15 @@ def test_kernels_are_bars_under_the_line_of_a_launch():
     assert low == 0
     assert high > 9
     assert f"Of {len(view.kernels)} kernels of the smallest decode step {view.shorter} are shorter" in figure.alt[0]
+
+
+def test_what_a_graph_gains_is_said():
+    view = launch_view(ENTRY)
+    ((name, eager, graph),) = view.steps
+    times = f"{eager / graph:.1f}"
+    assert own_run.graph_text(view) == (
+        f"Launched from a graph, the same decode step of one layer is {times} to {times} times as fast; most with {name}."
+    )
 
 
 def test_a_launch_that_was_only_measured_in_a_graph_is_said():
