@@ -63,9 +63,8 @@ def test_what_a_graph_gains_is_said():
     view = launch_view(ENTRY)
     ((name, eager, graph),) = view.steps
     times = f"{eager / graph:.1f}"
-    assert own_run.graph_text(view) == (
-        f"Launched from a graph, the same decode step of one layer is {times} to {times} times as fast; most with {name}."
-    )
+    said = f"the same decode step of one layer is {times} to {times} times as fast; most with {name}."
+    assert own_run.graph_text(view) == f"Launched from a graph, {said}"
 
 
 def test_a_launch_that_was_only_measured_in_a_graph_is_said():
