@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from core.cards.draw import Variant
+from core.cards.expressions import ExpressionError
+from core.cards.models import Question
+from core.cards.scene import scenario_of
 from core.constraints import Problem
 from core.display import short, show_bytes, show_percent, show_seconds
 from core.hardware import load_accelerators
@@ -94,6 +98,27 @@ def shown_values(values: Mapping[str, Value]) -> dict[str, Value]:
     except ScenarioError:
         start = default_scenario()
     return values_of(start) | {field: value for field, value in values.items() if field in (*TRAINING, *SERVING)} | ids
+
+
+def twist_values(after: Variant, twist_id: str) -> dict[str, Value]:
+    """The controls that a twist of a card moves: those fields of its scene that stand for a parameter which it sets.
+
+    A field that the card computes stays where it is, since it may be what the candidate is asked for.
+
+    Args:
+        after: the card's numbers with the twist applied.
+    """
+    model, scene = after.card.model, after.card.model.scene
+    if scene is None or not isinstance(model, Question):
+        return {}
+    changed = next((twist.set for twist in model.twists if twist.id == twist_id), {})
+    told = {field for field, source in {**scene.training, **scene.serving}.items() if source in changed}
+    told |= {ACCELERATOR} if scene.accelerator in changed else set()
+    try:
+        scenario = scenario_of(after)
+    except (ScenarioError, ExpressionError, KeyError):
+        return {}
+    return {field: value for field, value in values_of(scenario).items() if field in told} if scenario else {}
 
 
 def training_results(scenario: Scenario, unit: str = "GB") -> Results:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.mock.rater_view import EdgeRow, NodeRow, PhaseScript
 from pages._ui import mock_console_release as release
+from pages._ui.mock_twist import apply_twist
 from pages._ui.room import Room
 from pages._ui.words import money_safe, plain
 
@@ -189,7 +190,7 @@ def _follow(room: Room, node: NodeRow, edge: EdgeRow, key: str) -> None:
         st.session_state[f"console.at.{node.card}"] = edge.to
     elif marked and edge.target == "twist":
         if not any(row.twist == edge.to and row.card == node.card and row.applied for row in private.twists):
-            room.act("twist_applied", at=key, twist=edge.to, card=node.card)
+            apply_twist(room, edge.to, node.card, at=key)
     elif marked and edge.target == "drill" and not any(row.drill == edge.to and row.released for row in private.drills):
         room.act("drill_released", at=key, drill=edge.to)
     room.redraw()

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.cards.text import significant, with_unit
 from core.mock.rater_view import DrillRow, HintRow, ReplyRow, TwistRow
+from pages._ui.mock_twist import twist_pressed
 from pages._ui.room import Room
 from pages._ui.words import inline, money_safe, plain
 
@@ -110,9 +111,7 @@ def twists(room: Room, rows: Iterable[TwistRow], *, place: str) -> None:
                             words,
                             key=f"{key}.{public}",
                             type="secondary" if public else "tertiary",
-                            on_click=partial(
-                                room.do, "twist_applied", at=key, twist=row.twist, card=row.card, public=public
-                            ),
+                            on_click=partial(twist_pressed, room, row.twist, row.card, public=public, at=key),
                         )
             room.refusal(key)
 

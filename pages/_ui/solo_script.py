@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.mock.rater_view import EdgeRow, NodeRow
 from pages._ui.card_parts import text
+from pages._ui.mock_twist import twist_pressed
 from pages._ui.solo import Solo
 from pages._ui.words import inline, money_safe
 
@@ -179,7 +180,7 @@ def _twists(solo: Solo) -> None:
             "Change a fact",
             key="solo.twist",
             icon=":material/bolt:",
-            on_click=partial(lead.do, "twist_applied", twist=waiting[0].twist, card=waiting[0].card),
+            on_click=partial(twist_pressed, lead, waiting[0].twist, waiting[0].card),
         )
     else:
         st.markdown("That was the last change. Update the plan, then go on.")

@@ -120,6 +120,8 @@ def test_a_reply_a_hint_and_a_twist_are_released():
     page.press("Change a fact")
     assert [twist.twist for twist in page.state.twists] == ["long-context"]
     assert "The facts change (1)" in page.says()
+    assert page.state.sliders == {"seq_len": 32_768.0}
+    assert page.at.select_slider(key="mock.calc.seq_len").value == 32_768
 
 
 def test_the_clock_can_be_stopped():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from core.cards.card import Card
+from core.cards.draw import DrawError, draw, twisted
 from core.display import show_bytes, show_percent, show_seconds
 from core.hardware import load_accelerators
 from core.inference import estimate as serve
@@ -15,6 +17,7 @@ from core.mock.calculator import (
     serving_results,
     shown_values,
     training_results,
+    twist_values,
     values_of,
 )
 from core.mock.events import SlidersMoved
@@ -22,6 +25,7 @@ from core.model_spec import load_models
 from core.scenario import ScenarioError
 from core.scenario_link import default_scenario
 from core.training import estimate as train
+from tests.core.mock.made import CARD, bank
 
 GPT3 = "openai/gpt-3-175b"
 
@@ -109,3 +113,30 @@ def test_every_accelerator_has_results_or_a_sentence(accelerator):
 
 def test_fields_that_are_not_the_calculator_s_are_passed_over():
     assert scenario_from({"colour": "red"}) == default_scenario()
+
+
+def after(card_id: str, twist_id: str):
+    card = bank().cards[card_id]
+    assert isinstance(card, Card)
+    twist = next(twist for twist in card.model.twists if twist.id == twist_id)
+    return twisted(draw(card, 0), twist.set)
+
+
+def test_a_twist_moves_the_control_of_the_parameter_that_it_sets_and_no_other():
+    assert twist_values(after(CARD, "long-context"), "long-context") == {"seq_len": 32_768.0}
+    assert twist_values(after(CARD, "padding"), "padding") == {}
+
+
+def test_no_twist_of_the_bank_moves_a_control_to_a_number_that_the_card_computes():
+    moved = 0
+    for card in bank().of_kind("question"):
+        for twist in card.model.twists:
+            try:
+                variant = twisted(draw(card, 0), twist.set)
+            except DrawError:
+                continue
+            values = twist_values(variant, twist.id)
+            moved += bool(values)
+            given = {float(value) for value in variant.values.values() if not isinstance(value, str)}
+            assert [value for value in values.values() if isinstance(value, float) and value not in given] == []
+    assert moved > 3
