@@ -171,7 +171,7 @@ def _curves(curves: Curves, axis: str, name: str, fits: Sequence[Fit] = ()) -> N
     if not curves.curves:
         _none(curves.what)
         return
-    st.markdown(f"**{inline(curves.what[:1].upper())}{inline(curves.what[1:])}**")
+    st.markdown(f"**{inline(curves.what)}**")
     figure = charts.collectives(curves, fits) if fits else charts.over_size(curves)
     for one in curves.differences:
         st.markdown(inline(one.in_words), width=READING_WIDTH)
