@@ -36,6 +36,9 @@ def links(room: str, tokens: Mapping[str, str]) -> None:
 
 def read_link(text: str) -> dict[str, str] | None:
     """The address of a room from a pasted link, or from the part of it after the question mark."""
-    query = parse_qs(urlsplit(text.strip()).query or text.strip().rpartition("?")[2])
+    try:
+        query = parse_qs(urlsplit(text.strip()).query or text.strip().rpartition("?")[2])
+    except ValueError:
+        return None
     room, token = (query.get(name, [""])[0] for name in (ROOM_KEY, TOKEN_KEY))
     return query_of(room, token) if room and token else None

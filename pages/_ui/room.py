@@ -352,11 +352,12 @@ def opened() -> Room | str:
     if not all(asked):
         return NO_ROOM
     kept: Room | None = st.session_state.get(_KEY)
-    if kept is None or (kept.id, kept.token) != asked or kept.closed:
+    same = kept is not None and (kept.id, kept.token) == asked
+    if kept is None or not same or kept.closed:
         try:
             found = open_link(*asked)
         except StorageError as error:
-            return str(error)
+            return kept.closed if kept is not None and same else str(error)
         if isinstance(found, str):
             return found
         kept = st.session_state[_KEY] = found
