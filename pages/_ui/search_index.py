@@ -24,6 +24,9 @@ _ABOUT = {
     "claims": "Critique a claim: what holds, on what condition, and how to say it better.",
     "progress": "The map of topics, calibration, history; export and import.",
     "own-cards": "Bring cards of your own as a zip.",
+    "mock": "Mock interviews: lead one or join one, two browsers and one room; script, truth, rubric and scorecard.",
+    "solo": "Solo mock: the same packs alone, by the clock, scored by yourself.",
+    "calibrate": "Calibrate yourself: score three scripted answers, then see how others scored them.",
     "measure": "Run on my GPU: measure this machine or open a result; roofline, launches, predictions against them.",
     "silicon": "Datasheet against silicon: measured kernels of ten systems, over each other; estimates on them.",
     "trace": "Read a PyTorch profiler trace: compute, communication, copies, what idle time waited on, the limit.",
@@ -52,7 +55,7 @@ def about(url_path: str) -> str:
 
 
 def _pages() -> Iterator[Entry]:
-    for entry in ENTRIES:
+    for entry in (entry for entry in ENTRIES if not entry.hidden):
         step = next((step for step in STEPS if step.url_path == entry.url_path), None)
         prose = [about(entry.url_path), *([step.title, step.limit] if step else []), *_prose(entry.url_path)]
         yield Entry("page", entry.title, " ".join(prose), entry.url_path)
