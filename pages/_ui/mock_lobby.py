@@ -118,15 +118,14 @@ def _links() -> None:
         return
     with st.container(border=True):
         st.markdown(f":material/check_circle: **The room {new.room} is open.** Send the candidate their link.")
-        _enter(new.room, new.tokens, "Open your console", "lobby.enter")
+        _enter(new.room, new.tokens)
         mock_links.links(new.room, new.tokens)
         st.markdown(":small[:gray[The links are kept in this browser and nowhere else.]]")
 
 
-def _enter(room: str, tokens: Mapping[str, str], words: str, key: str) -> None:
-    del key
+def _enter(room: str, tokens: Mapping[str, str]) -> None:
     query = rooms.query_of(room, tokens["interviewer"])
-    st.page_link(registry.path_of("room"), label=words, icon=":material/login:", query_params=query)
+    st.page_link(registry.path_of("room"), label="Open your console", icon=":material/login:", query_params=query)
 
 
 def _own(own: OwnRooms) -> None:
@@ -142,7 +141,7 @@ def _own(own: OwnRooms) -> None:
 def _own_room(room: OwnRoom) -> None:
     when = f"{datetime.fromtimestamp(room.at, UTC):%d %B, %H:%M} UTC"
     with st.expander(f"{plain(room.title)}, {plain(room.level)}, {when}", key=f"lobby.own.{room.room}"):
-        _enter(room.room, room.tokens, "Open your console", room.room)
+        _enter(room.room, room.tokens)
         mock_links.links(room.room, room.tokens)
         with st.container(horizontal=True):
             st.button("Forget its links", key=f"lobby.forget.{room.room}", on_click=partial(_forget, room))
@@ -190,9 +189,8 @@ def _join() -> None:
         st.session_state["lobby.go"] = query
 
 
-def restore(own: OwnRooms) -> None:
+def restore() -> None:
     """A room from the interviewer's JSON, after the server lost it say; its links are new."""
-    del own
     with st.expander("Restore a room from its scorecard", icon=":material/restore:", key="lobby.restore"):
         st.markdown("The interviewer's JSON holds the whole log. The room comes back as it was, with new links.")
         st.file_uploader("scorecard/1, as .json", type="json", key="lobby.file")

@@ -15,4 +15,4 @@ with practice_page("Mock interviews"):
     own = own_rooms()
     lead(own)
     join()
-    restore(own)
+    restore()
