@@ -19,7 +19,7 @@ from core.cards.text import with_unit
 from core.storage.engine import URL_VARIABLE
 from core.storage.rooms import RoomStore
 from core.whiteboard.bottleneck import causal_attention_over_6n
-from tests.core.mock.made import CARD, at_phase
+from tests.core.mock.made import CARD, at_phase, whole
 from tests.databases import postgresql
 from tests.e2e.axe import violations
 from tests.e2e.conftest import OpenPage
@@ -230,3 +230,56 @@ def test_a_clock_without_its_interviewer_is_paused_by_whoever_is_left(app: OpenP
     candidate = seat(app, room, "candidate")
     expect(candidate.get_by_text("Paused")).to_be_visible(timeout=10_000)
     assert [event.payload.get("reason") for event in room.log if event.kind == "paused"] == ["away"]
+
+
+def choose(page: Page, button: str, option: str) -> None:
+    """An option of a menu button."""
+    page.get_by_role("button", name=button).first.click()
+    page.get_by_role("menuitem", name=option).click()
+    wait_idle(page)
+
+
+def test_hints_lines_and_phases_go_by_menus(app: OpenPage, rooms: Rooms):
+    room = rooms.played(at_phase(2).does("interviewer", "evidence", text="derived 4/3 unaided", sign="+"))
+    lead, candidate = seat(app, room, "interviewer"), seat(app, room, "candidate")
+    choose(lead, "stuck silent for 90 s: hint 1", "#arithmetic")
+    expect(candidate.get_by_text("Write down the FLOP of a token")).to_be_visible(timeout=SOON_MS)
+    assert [(hint.hint, hint.item) for hint in room.state.hints] == [(1, "arithmetic")]
+    assert [(visit.node, visit.heard) for visit in room.state.visits] == [("start", "stuck")]
+    choose(lead, "item", "#causes")
+    assert [line.item for line in room.state.ratings["interviewer"].evidence] == ["causes"]
+    choose(lead, "#causes", "Remove this line")
+    assert room.state.ratings["interviewer"].evidence == ()
+    candidate.get_by_role("button", name="I am stuck").click()
+    expect(lead.get_by_text("Candidate is stuck")).to_be_visible(timeout=SOON_MS)
+    choose(lead, "Phases", "6 Numeric probe")
+    expect(candidate.get_by_text("A number to work out")).to_be_visible(timeout=SOON_MS)
+    choose(lead, "Phases", "Finish the session")
+    expect(candidate.get_by_role("timer")).to_contain_text("The session is over", timeout=SOON_MS)
+
+
+def sent_within(page: Page, seconds: float) -> int:
+    """How often the page asks the server."""
+    frames: list[object] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: frames.append(frame)))
+    page.reload()
+    wait_idle(page)
+    page.wait_for_timeout(1_500)
+    frames.clear()
+    page.wait_for_timeout(1000 * seconds)
+    return len(frames)
+
+
+def test_a_hidden_tab_beats_slowly_and_a_room_that_ended_long_ago_not_at_all(app: OpenPage, rooms: Rooms):
+    room = rooms.played(at_phase(2))
+    page = seat(app, room, "candidate")
+    assert 6 <= sent_within(page, 8) <= 9
+    page.add_init_script("Object.defineProperty(document, 'hidden', { get: () => true })")
+    assert 1 <= sent_within(page, 11) <= 3
+    other = seat(app, room, "interviewer")
+    other.wait_for_timeout(6_000)  # longer than a beat, and the hidden tab still counts as here
+    expect(other.get_by_text("Candidate here")).to_be_visible()
+
+    ended = whole()
+    ended.at += 1_801
+    assert sent_within(seat(app, rooms.played(ended), "interviewer"), 6) == 0
