@@ -30,7 +30,7 @@ def _watch(room: Room) -> object:
         "diagnose": (private.tree, private.hints, private.twists),
         "design": (private.tree, private.hints, private.twists),
         "twist": private.twists,
-        "probe": private.drills,
+        "probe": (private.drills, release.numbers_hidden()),
         "wrap": (private.commit_refusals, private.own.committed, private.candidate_committed),
     }
     return at, room.public.finished, room.public.level, private.leads, tools.get(kind)

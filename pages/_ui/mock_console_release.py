@@ -14,6 +14,7 @@ from pages._ui.room import Room
 from pages._ui.words import inline, money_safe, plain
 
 NO_ITEM = "no item"
+HIDE_KEY = "console.hide"
 OUT = ":green[:material/check_circle:]"
 
 
@@ -116,23 +117,25 @@ def twists(room: Room, rows: Iterable[TwistRow], *, place: str) -> None:
             room.refusal(key)
 
 
-def drills(room: Room, rows: Iterable[DrillRow], *, place: str, hidden: bool = False) -> None:
-    """A numeric probe: its truth, the slips that are known, and what the candidate locked.
+def numbers_hidden() -> bool:
+    """Whether the interviewer wants to see no number before the candidate has said theirs: it keeps from leading."""
+    return bool(st.session_state.get(HIDE_KEY))
 
-    Args:
-        hidden: leave the truth out until the answer is locked.
-    """
+
+def drills(room: Room, rows: Iterable[DrillRow], *, place: str) -> None:
+    """A numeric probe: what the candidate locked, its truth, the slips that are known."""
+    hidden = numbers_hidden()
     for row in rows:
         key = f"{place}.drill.{row.drill}"
         with st.container(border=True, gap="xsmall"):
             st.markdown(money_safe(f"**{plain(row.title)}**  \n{row.prompt}"))
+            if row.locked is not None:
+                _locked(row)
             if row.locked is not None or not hidden:
                 _drill_truth(row)
             else:
                 st.markdown(":small[:gray[The answer is hidden until the candidate has locked theirs.]]")
-            if row.locked is not None:
-                _locked(row)
-            elif row.released:
+            if row.released:
                 st.markdown(f":small[{OUT} On the candidate's page]")
             elif can_release(room):
                 st.button(

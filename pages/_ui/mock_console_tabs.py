@@ -49,7 +49,7 @@ def _draw(room: Room) -> None:
 
 def _truth(room: Room) -> None:
     """The core's numbers of this room, before and after twists, each with its formula and one line of working."""
-    hidden = st.toggle(HIDE, key="console.hide", persist_state="session")
+    hidden = st.toggle(HIDE, key=release.HIDE_KEY, persist_state="session", on_change=room.redraw)
     for strip in room.rater.private.truth:
         st.markdown(f"**{plain(strip.title)}**")
         for refused in strip.refused:
@@ -86,7 +86,7 @@ def _release(room: Room) -> None:
     st.markdown(":small[:gray[Twists]]")
     release.twists(room, private.twists, place="tab")
     st.markdown(":small[:gray[Numeric probes]]")
-    release.drills(room, private.drills, place="tab", hidden=bool(st.session_state.get("console.hide")))
+    release.drills(room, private.drills, place="tab")
 
 
 def _release_watch(room: Room) -> object:
