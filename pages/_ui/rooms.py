@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from functools import lru_cache
 
@@ -24,6 +25,7 @@ ROLE_WORDS: dict[Role, str] = {
     "candidate": "Candidate",
     "observer": "Observer",
 }
+_NAME = re.compile(r"b[A-Za-z0-9_-]{21}")  # of a browser, as it is made below
 _BROWSER, _TO_KEEP = "rooms.browser", "rooms.browser_to_keep"
 _remember = st.components.v2.component("room_browser", js=asset("remember.js"))
 
@@ -66,9 +68,8 @@ def packs() -> dict[str, Pack]:
 def browser_id() -> str:
     """A random name of this browser, by which it keeps its seat over a reload; a cookie keeps it for the next visit."""
     if _BROWSER not in st.session_state:
-        kept = st.context.cookies.get(COOKIE, "")
-        known = len(kept) == 22 and kept.replace("-", "a").replace("_", "a").isalnum()
-        # Not at the ends: a seat's holder begins with a letter or digit.
+        kept = str(st.context.cookies.get(COOKIE, ""))
+        known = _NAME.fullmatch(kept) is not None
         st.session_state[_BROWSER] = kept if known else f"b{secrets.token_urlsafe(16)[:21]}"
         st.session_state[_TO_KEEP] = not known
     name: str = st.session_state[_BROWSER]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.storage.errors import Away
 from core.storage.rooms import RoomStore
 from pages._ui import room as room_ui
+from pages._ui import rooms
 from pages._ui.room import pace
 from tests.core.mock.made import Played, at_phase, opened, whole
 from tests.pages.mock_visit import SeatVisit, Stored, stored
@@ -182,3 +185,21 @@ def test_only_parts_whose_value_has_changed_differ():
     room.does("candidate", "pad", text="8N")
     seat.refresh()
     assert "now" not in [name for name, part in seat._parts.items() if seat._differs(part)]
+
+
+@pytest.mark.parametrize("kept", ["", "short", "é" * 22, "-" * 22, "b" + "x" * 5_000, "b" + "\x00" * 21])
+def test_a_cookie_that_is_none_of_ours_is_replaced(monkeypatch: pytest.MonkeyPatch, kept: str):
+    monkeypatch.setattr(type(st.context), "cookies", {rooms.COOKIE: kept})
+    at = AppTest.from_file(str(APP), default_timeout=60).run()
+    at = at.switch_page("pages/mock/lobby.py").run()
+    assert not at.exception
+    assert re.fullmatch(r"b[A-Za-z0-9_-]{21}", at.session_state["rooms.browser"])
+    assert at.session_state["rooms.browser_to_keep"]
+
+
+def test_a_browser_keeps_its_name(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(type(st.context), "cookies", {rooms.COOKIE: "b" + "x" * 21})
+    at = AppTest.from_file(str(APP), default_timeout=60).run()
+    at = at.switch_page("pages/mock/lobby.py").run()
+    assert at.session_state["rooms.browser"] == "b" + "x" * 21
+    assert not at.session_state["rooms.browser_to_keep"]
