@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.mock.roles import Role
+from core.mock.scorecard_text import clock
 from pages._ui.mock_clock import session_clock
 from pages._ui.room import Room
 from pages._ui.rooms import ROLE_WORDS
@@ -92,14 +93,21 @@ def _next(room: Room) -> None:
             on_click=partial(room.do, "finished"),
         )
     if at is not None:
-        menu = [f"{number + 1} {phase.name}" for number, phase in enumerate(phases)]
-        end = "Finish the session"
         st.menu_button(
             "Phases",
-            [*(f"{words} (now)" if number == at else words for number, words in enumerate(menu)), end],
+            [*_menu(room, at), "Finish the session"],
             key="console.phases",
             on_click=partial(_go, room),
         )
+
+
+def _menu(room: Room, at: int) -> list[str]:
+    """Each phase; those to come with the time that is left for them: what one takes, they lose."""
+    left = {number: f", {clock(round(seconds))}" for number, seconds in room.clock().upcoming}
+    names = [phase.name for phase in room.rater.private.phases]
+    return [
+        f"{number + 1} {name}{' (now)' if number == at else left.get(number, '')}" for number, name in enumerate(names)
+    ]
 
 
 def _go(room: Room) -> None:

@@ -302,3 +302,12 @@ def test_a_room_is_deleted_for_everybody_only_when_one_is_sure():
 def test_an_edited_pack_is_named_on_the_console():
     _, page = visit(opened(content_hash="other"))
     assert "has been edited since this room was opened" in page.says()
+
+
+def test_a_stretched_phase_takes_its_time_from_those_after_it():
+    _, page = visit(at_phase(3))
+    assert "5 The facts change, 10:00" in page.payload()
+    for _ in range(12):  # nine minutes were saved before
+        page.press("+1 min")
+    assert "5 The facts change, 10:00" not in page.payload()
+    assert "4 Design and numbers (now)" in page.payload()
