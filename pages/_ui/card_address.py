@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -81,3 +82,17 @@ def query_of(card: AnyCard, seed: int | None = None) -> dict[str, str]:
     lead to the same card with other numbers.
     """
     return {CARD: card.id, SEED: str(seed_from(new_id()) if seed is None else seed), EDITION: card.content_hash}
+
+
+def link(card: AnyCard, label: str, *, icon: str | None = None) -> None:
+    """A link that opens a card with new numbers.
+
+    A link from a page to itself leaves Streamlit's address without the card, and a reload would lose it: there a button
+    writes the address instead.
+    """
+    query = query_of(card)
+    if urlsplit(st.context.url or "").path.endswith(f"/{PAGE_OF_KIND[card.kind]}"):
+        seed = int(query[SEED])
+        st.button(label, key=f"open.{card.id}", icon=icon, type="tertiary", on_click=show, args=(card, seed))
+    else:
+        st.page_link(page_of(card), label=label, icon=icon, query_params=query)

@@ -34,12 +34,7 @@ def card_list(cards: Sequence[AnyCard]) -> None:
     st.markdown(f":small[:gray[{len(found)} of {len(cards)} cards]]")
     for card in found[(page - 1) * PER_PAGE : page * PER_PAGE]:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.page_link(
-                card_address.page_of(card),
-                label=f"**{plain(card.title)}**",
-                icon=ICONS[card.kind],
-                query_params=card_address.query_of(card),
-            )
+            card_address.link(card, f"**{plain(card.title)}**", icon=ICONS[card.kind])
             times = f" · answered {done[card.id]}x" if done[card.id] else ""
             own = " · own" if card.own else ""
             about = f"{bank.topic_title(card.topic)} · {LEVEL_WORDS[card.model.level]}{own}{times}"

@@ -137,7 +137,9 @@ def _reveal(variant: Variant, outcome: Outcome, mode: Mode | None) -> None:
     if grade:
         right = grade.within_2x if mode == "estimator" else grade.correct
         sign, word = (":material/check_circle:", "Right") if right else (":material/cancel:", "Not yet")
-        far = f"{ratio_in_words(grade.guess, grade.truth)} ({grade.read_as})"
+        far = ratio_in_words(grade.guess, grade.truth)
+        if "(" in grade.read_as:  # read with a remark, such as a share where a percentage is asked
+            far = f"{far}; {grade.read_as}"
         reply = variant.fill(grade.slip.say) if grade.slip else ""
         st.markdown(f"{sign} **{word}**: {far}. {reply}", width=READING_WIDTH)
     for number, step in enumerate(variant.card.steps, start=1):

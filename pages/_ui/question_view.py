@@ -264,4 +264,4 @@ def _follow_ups(model: Question) -> None:
         with st.expander("Where to go next", icon=":material/arrow_forward:"):
             for card in linked:
                 label = f"{bank.KIND_WORDS[card.kind]}: {plain(card.title)}"
-                st.page_link(card_address.page_of(card), label=label, query_params=card_address.query_of(card))
+                card_address.link(card, label)

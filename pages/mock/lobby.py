@@ -9,7 +9,7 @@ from pages._ui.practice import practice_page
 with practice_page("Mock interviews"):
     rooms.keep_browser_id()
     st.markdown(
-        "One leads, one answers, each in an own browser, anywhere. The one who leads gets the script, the truth and "
+        "One leads, one answers, each in their own browser, anywhere. The one who leads gets the script, the truth and "
         "the next question, and need not be the expert; the score rests on written evidence."
     )
     own = own_rooms()

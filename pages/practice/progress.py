@@ -36,7 +36,7 @@ def known() -> None:
     for info in weakest_cards([card for card in bank.infos() if card.topic == topic], states, now):
         card = bank.cards()[info.id]
         label = f"{bank.KIND_WORDS[card.kind]}: {plain(card.title)}"
-        st.page_link(card_address.page_of(card), label=label, query_params=card_address.query_of(card))
+        card_address.link(card, label)
 
 
 def sure() -> None:

@@ -350,3 +350,18 @@ def test_every_page_fits_a_phone_and_is_accessible(app: OpenPage, path: str):
     page = app(path, **PHONE)
     assert not scrolls_sideways(page)
     assert violations(page) == []
+
+
+def test_a_question_opened_from_the_list_stays_after_a_reload(app: OpenPage):
+    page = app("/cards")
+    page.get_by_text("Open question", exact=True).first.click()
+    wait_idle(page)
+    page.get_by_role("button", name="Walk through", exact=False).or_(
+        page.get_by_test_id("stMain").locator(".stButton button[kind=tertiary]")
+    ).first.click()
+    page.wait_for_url("**/cards?**card=q-**")
+    wait_idle(page)
+    address = page.url
+    page.reload()
+    expect(page.get_by_role("button", name="Skip to the strong answer")).to_be_visible()
+    assert page.url == address
