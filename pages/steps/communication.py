@@ -75,7 +75,7 @@ def follow_sliders(places: dict[str, Any]) -> None:
             index=by_axis.data_parallel.index(run.data_parallel),
             on_commit=lambda index: state.change(data_parallel=by_axis.data_parallel[index]),
         )
-    with places["problem"]:
+    with places["problem"].container():
         if problem := memory_problem(run, unit):
             refusal(f"It would not run. {problem.sentence}")
         for note in (length_note(run.model, run.seq_len), communication_text.uneven_note(scenario)):
