@@ -171,3 +171,11 @@ def test_the_page_keeps_the_rules_of_accessibility(results: OpenResults):
             "aria-label", re.compile(r"\.$")
         )
     expect(page.locator(".pipe-figure")).to_have_attribute("aria-label", re.compile("17.9% of the step"))
+
+
+def test_a_slider_that_first_meets_a_refusal_says_it_and_the_charts_stay(results: OpenResults):
+    page = results()
+    expect(page.get_by_text("It would not run")).to_have_count(0)
+    page.locator(".st-key-communication-axes .live-range").press("Home")
+    expect(page.get_by_text("It would not run").locator("visible=true").first).to_be_visible()
+    expect(page.get_by_test_id("stException")).to_have_count(0)
