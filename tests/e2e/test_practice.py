@@ -57,6 +57,14 @@ def go(page: Page, path: str) -> None:
     wait_idle(page)
 
 
+def wait_stored(page: Page, least: int) -> None:
+    """Until the browser holds so many answers, for ten seconds at most."""
+    for _ in range(50):
+        if len(stored(page)["attempts"]) >= least:
+            return
+        page.wait_for_timeout(200)
+
+
 def stored(page: Page) -> dict:
     """The document that this browser keeps."""
     text = page.evaluate(
@@ -75,7 +83,7 @@ def stored(page: Page) -> dict:
 def test_a_first_visit_from_guess_to_import(app: OpenPage, tmp_path: Path):
     page = app("/")
     commit(page)
-    wait_saved(page)
+    wait_stored(page, 1)
     assert [attempt["card_id"] for attempt in stored(page)["attempts"]] == ["home.kv"]
 
     go(page, f"/drills?card={DRILL}&seed=3")
