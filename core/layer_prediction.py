@@ -137,7 +137,7 @@ def _judged(one: Entry, shape: Entry, profile: Profile, chip: Accelerator) -> Ju
         predict = measured_decode if phase == "decode" else measured_prefill
         step = predict(
             profile,
-            layer_model(*_sizes(shape)),
+            model_of(shape),
             length,
             batch=batch,
             accelerator=chip,
@@ -191,9 +191,10 @@ def _between(shape: Entry) -> tuple[tuple[str, str, int, int], ...]:
     )
 
 
-def _sizes(shape: Entry) -> tuple[str, int, int, int, int, int, bool]:
+def model_of(shape: Entry) -> ModelSpec:
+    """A measured layer's sizes, as a result's ``run.models`` holds them, as a model of one such layer."""
     names = ("model", "hidden_size", "num_heads", "num_kv_heads", "head_dim", "intermediate_size", "qk_norm")
-    return tuple(shape[name] for name in names)
+    return layer_model(*(shape[name] for name in names))
 
 
 @lru_cache(maxsize=32)

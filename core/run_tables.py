@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.display import digits, show_bytes, show_percent, show_rate, show_seconds
+from core.layer_memory import JudgedMemory, MemoryScore
 from core.layer_prediction import Judged, Score
 from core.measured_profile import Profile
 from core.measured_views import Curves, Fit, Placed
@@ -15,6 +16,7 @@ from core.own_views import AttentionPair, Bandwidth, HostRow, LaunchView
 
 Row = dict[str, str]
 _NAMED_KERNELS = 2
+_SMALLEST = 1e-4  # the last digit that is shown of an error
 MODE_WORDS = {"graph": "from a graph", "eager": "one by one"}
 Entry = Mapping[str, Any]
 
@@ -223,6 +225,44 @@ def judged_rows(judged: Sequence[Judged]) -> list[Row]:
         }
         for one in judged
     ]
+
+
+def memory_score_row(score: MemoryScore) -> Row:
+    """Errors of the peaks, as a row below those of the times."""
+    return {
+        "phase": "training, peak memory",
+        "launched": MODE_WORDS["eager"],
+        "steps": f"{score.count:,}",
+        "median error": _small(score.median),
+        "90th percentile": _small(score.p90),
+        "worst": _small(score.worst),
+        "tends to": _small(score.bias, signed=True),
+    }
+
+
+def memory_rows(judged: Sequence[JudgedMemory], unit: str) -> list[Row]:
+    """Each training step's memory beside its prediction."""
+    return [
+        {
+            "model": one.model,
+            "batch": f"{one.batch:,}",
+            "tokens": f"{one.seq_len:,}",
+            "kept, measured": "not measured" if one.kept_bytes is None else show_bytes(one.kept_bytes, unit),
+            "kept, predicted": show_bytes(one.predicted.kept_bytes, unit),
+            "peak, measured": show_bytes(one.peak_bytes, unit),
+            "peak, predicted": show_bytes(one.predicted.peak.total_bytes, unit),
+            "error of the peak": _small(one.error, signed=True),
+            "peaks in the backward pass of": one.predicted.peak.name,
+        }
+        for one in judged
+    ]
+
+
+def _small(share: float, *, signed: bool = False) -> str:
+    """An error that may be far below a percent."""
+    if abs(share) < _SMALLEST / 2:
+        return f"under {_SMALLEST:.2%}"
+    return f"{share:+.2%}" if signed else f"{share:.2%}"
 
 
 def measurement_columns(result: Entry) -> dict[str, list[object]]:

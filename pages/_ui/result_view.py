@@ -11,6 +11,7 @@ from core import run_tables
 from core.charts import measured as profile_charts
 from core.charts import own_run
 from core.charts.live import LiveFigure
+from core.layer_memory import memory_score
 from core.layer_prediction import scores
 from core.measured_views import at_the_roofline, collective_over_bytes
 from core.own_views import AttentionPair, attention_pairs, bandwidth, host_rows, launch_view, shapes_of
@@ -178,10 +179,16 @@ def _collectives(opened: Opened) -> None:
 
 
 def _predictions(opened: Opened) -> None:
-    judged = opened.judged
-    if not judged:
+    if not opened.judged and not opened.judged_memory:
         _none("no step of a layer was measured beside the kernels that would predict it.")
-        return
+    if opened.judged:
+        _predicted_times(opened)
+    if opened.judged_memory:
+        _predicted_memory(opened)
+
+
+def _predicted_times(opened: Opened) -> None:
+    judged = opened.judged
     st.markdown(
         "Steps of one decoder layer, predicted from kernels and links of the same run. The prediction never sees a "
         "step: kernels calibrate, steps judge. Errors as they are:",
@@ -191,6 +198,25 @@ def _predictions(opened: Opened) -> None:
     live_chart(_predictions_chart(opened), key="measure.predictions")
     st.caption("On the line prediction and measurement agree; the thin lines are 20% to either side.")
     _rows(run_tables.judged_rows(judged), "predictions")
+
+
+def _predicted_memory(opened: Opened) -> None:
+    judged = opened.judged_memory
+    score = memory_score(judged)
+    assert score is not None
+    st.subheader("Memory of a training step", anchor=False)
+    st.markdown(
+        "The same layers' forward and backward pass without an optimizer: what the first keeps, and the peak of both. "
+        "Predicted from the layer's sizes alone, by step 2's count of kept tensors; gradients of the weights pile up "
+        "while the backward pass frees what it has used.",
+        width=READING_WIDTH,
+    )
+    data_table(st.empty(), [run_tables.memory_score_row(score)])
+    st.caption(
+        "As PyTorch's allocator counts it, beside weights and input. What it reserves beyond that, and the CUDA "
+        "context, come on top."
+    )
+    _rows(run_tables.memory_rows(judged, settings.unit()), "memory_predictions")
 
 
 @lru_cache(maxsize=4)

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.layer_memory import JudgedMemory, judge_memory
 from core.layer_prediction import Judged, judge
 from core.measured_profile import Profile
 from core.microbench.reading import MAX_CHARS, ResultError, read
@@ -50,6 +51,11 @@ class Opened:
     def judged(self) -> tuple[Judged, ...]:
         """Its steps beside their predictions."""
         return judge(self.entry, self.profile) if self.profile else ()
+
+    @cached_property
+    def judged_memory(self) -> tuple[JudgedMemory, ...]:
+        """Memory of its training steps beside the prediction, which takes no measurement at all."""
+        return judge_memory(self.entry)
 
     @property
     def title(self) -> str:

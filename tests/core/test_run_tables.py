@@ -3,9 +3,11 @@
 import pytest
 
 from core import run_tables
+from core.layer_memory import judge_memory, memory_score
 from core.layer_prediction import judge, scores
 from core.measured_profile import load_profile
 from core.measured_views import at_the_roofline, attention_over_tokens, collective_over_bytes, products_over_rows
+from core.microbench.recorded import recorded
 from core.own_profile import profile_of
 from core.own_views import attention_pairs, bandwidth, host_rows, launch_view, shapes_of
 from tests.core.own_run import ENTRY, RESULT
@@ -129,3 +131,22 @@ def test_where_tables_end_names_every_kind_that_a_profile_has(profile):
     assert {op.replace("_", "-") for op, _ in profile.messages} <= kinds
     assert ("routed experts" in kinds) == bool(profile.experts)
     assert ("kernels between" in kinds) == bool(profile.vectors)
+
+
+def test_memory_rows_have_both_sides_and_never_a_false_zero():
+    judged = judge_memory(recorded("h200-full").model_dump())
+    row = run_tables.memory_rows(judged, "GB")[0]
+    assert row == {
+        "model": "meta-llama/Llama-3.1-8B",
+        "batch": "1",
+        "tokens": "2,048",
+        "kept, measured": "0.365 GB",
+        "kept, predicted": "0.365 GB",
+        "peak, measured": "0.617 GB",
+        "peak, predicted": "0.617 GB",
+        "error of the peak": "under 0.01%",
+        "peaks in the backward pass of": "gate and up projections",
+    }
+    assert run_tables.memory_score_row(memory_score(judged))["worst"] == "0.10%"
+    qwen = next(one for one in run_tables.memory_rows(judged, "GiB") if one["model"] == "Qwen/Qwen3-14B")
+    assert qwen["error of the peak"] == "-0.05%"

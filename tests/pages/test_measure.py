@@ -219,6 +219,16 @@ def test_every_tab_of_every_recorded_result_opens(open_page: OpenPage, name, tab
     assert not at.exception
 
 
+def test_peak_memory_is_predicted_where_it_was_counted(open_page: OpenPage):
+    at = open_page(PAGE)
+    at = open_tab(at.selectbox(key="measure.result").set_value("h200-full").run(), "Predict against measure")
+    assert "Predicted from the layer's sizes alone" in says(at)
+    assert "training, peak memory" in sent(at)
+    at = open_tab(at.selectbox(key="measure.result").set_value("cpu-quick").run(), "Predict against measure")
+    assert "The prediction never sees a step" in says(at)
+    assert "training, peak memory" not in sent(at), "torch does not count a CPU's memory"
+
+
 def test_an_uploaded_result_is_drawn_and_can_be_estimated_on(open_page: OpenPage):
     at = upload(open_page(PAGE), RESULT.model_dump_json().encode())
     assert "Opened: NVIDIA H200: full set, 2026-11-30." in says(at)
