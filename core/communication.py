@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, TypedDict
 
 import numpy as np
 
 from core.axis_traffic import AXES, Axis, model_flows
 from core.checks import Floats
+from core.collective_table import MeasuredCollective
 from core.constraints import feasible
 from core.data_traffic import data_flows
 from core.efficiency import Efficiency
-from core.flow_time import seconds, timed
+from core.flow_time import is_measured, seconds, timed
 from core.hardware import Link
 from core.layout import Layout
 from core.links import Links, links_of
+from core.measured_profile import Profile
+from core.measured_training import MeasuredRates, measured_rates
 from core.partition import positions
 from core.scenario import Scenario, TrainingScenario
 from core.training import interconnect_of
@@ -26,6 +29,13 @@ from core.training_sweep import scaling_curve, sweep
 MOST_GPUS = 16_384
 RANKS = tuple(2**k for k in range(15))
 MICRO_BATCH = ("forward", "backward", "again")  # moments that come back with each micro-batch
+
+
+class Measured(TypedDict, total=False):
+    """What a profile puts in the place of stated efficiencies."""
+
+    efficiency: Efficiency
+    tables: tuple[MeasuredCollective, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +140,25 @@ def links(scenario: Scenario) -> Links:
     return links_of(scenario.accelerator, scale_up=scenario.scale_up, scale_out=scenario.scale_out)
 
 
-def over_gpus(scenario: Scenario) -> AxisSweep:
+def rates_of(scenario: Scenario, profile: Profile | None) -> MeasuredRates | None:
+    """What the times take from a measured profile; None: stated efficiencies, also where no peak is confirmed."""
+    if profile is None or not has_peak(scenario):
+        return None
+    anywhere = scenario.training.model_copy(update={"data_parallel": 1, "num_micro_batches": 1})
+    return _rates(profile, anywhere, scenario.scale_up)
+
+
+@lru_cache(maxsize=64)
+def _rates(profile: Profile, run: TrainingScenario, up: Link) -> MeasuredRates:
+    return measured_rates(profile, run, scale_up=up)
+
+
+def over_gpus(scenario: Scenario, profile: Profile | None = None) -> AxisSweep:
     """Every axis at every position of the GPU slider, in one call; more GPUs are more data-parallel ranks.
+
+    Args:
+        scenario: the layout and its links.
+        profile: measured kernels and collectives that times come from; None: stated efficiencies.
 
     Kept for the next call: moving the slider changes neither the positions nor what stands at them.
     """
@@ -141,18 +168,21 @@ def over_gpus(scenario: Scenario) -> AxisSweep:
     ranks = np.array(positions(standard, run.data_parallel))
     can_run = feasible(run.model, run.layout | {"data_parallel": ranks}) & np.ones(ranks.shape, dtype=np.bool_)
     anywhere = run.model_copy(update={"data_parallel": 1})
-    return _over_gpus(anywhere, scenario.scale_up, scenario.scale_out, tuple(ranks[can_run].tolist()))
+    rates = rates_of(scenario, profile)
+    return _over_gpus(anywhere, scenario.scale_up, scenario.scale_out, tuple(ranks[can_run].tolist()), rates)
 
 
 @lru_cache(maxsize=128)
-def _over_gpus(run: TrainingScenario, up: Link, out: Link, ranks: tuple[int, ...]) -> AxisSweep:
+def _over_gpus(
+    run: TrainingScenario, up: Link, out: Link, ranks: tuple[int, ...], rates: MeasuredRates | None
+) -> AxisSweep:
     gpus = tuple(n * run.gpus_per_replica for n in ranks)
     column, axes = np.array(ranks), _axes_in_use(run)
     if run.accelerator.half_dtype is None:
         sent, on_links = _on_links(run, up, out, column)
         nothing = dict.fromkeys(AXES, np.zeros(len(ranks)))
         return AxisSweep(ranks, gpus, axes, sent, on_links, nothing, None, None, None, None)
-    rows = sweep(run, scale_up=up, scale_out=out, data_parallel=column)
+    rows = sweep(run, scale_up=up, scale_out=out, data_parallel=column, **options_of(rates))
     return AxisSweep(
         ranks,
         gpus,
@@ -165,6 +195,11 @@ def _over_gpus(run: TrainingScenario, up: Link, out: Link, ranks: tuple[int, ...
         rows.time.step_s,
         rows.mfu,
     )
+
+
+def options_of(rates: MeasuredRates | None) -> Measured:
+    """As :func:`core.training.estimate` and its sweeps take them; nothing without a profile."""
+    return {} if rates is None else {"efficiency": rates.efficiency, "tables": rates.tables}
 
 
 def _axes_in_use(run: TrainingScenario) -> tuple[Axis, ...]:
@@ -196,28 +231,42 @@ def _on_links(
     return sent, times
 
 
-def headline_of(scenario: Scenario) -> Headline:
-    """The scenario's own numbers."""
-    here = over_gpus(scenario)
+def measured_axes(scenario: Scenario, profile: Profile | None) -> tuple[Axis, ...]:
+    """Axes of which some collective's time is a measured one: inside a node, of a measured op, size and GPU count."""
+    rates, layout = rates_of(scenario, profile), Layout.of(**scenario.training.layout)
+    if rates is None:
+        return ()
+    model, joined = scenario.training.model, links(scenario)
+    between = interconnect_of(joined, rates.efficiency, rates.tables)
+    groups = layout.groups(joined.gpus_per_node)
+    flows = (*model_flows(model, layout), *data_flows(model, layout))
+    found = {flow.axis for flow in flows if is_measured(flow, groups, between).any()}
+    return tuple(axis for axis in AXES if axis in found)
+
+
+def headline_of(scenario: Scenario, profile: Profile | None = None) -> Headline:
+    """The scenario's own numbers; profile as in :func:`over_gpus`."""
+    here = over_gpus(scenario, profile)
     return here.headline(here.data_parallel.index(scenario.training.data_parallel))
 
 
-def scaling(scenario: Scenario) -> Scaling | None:
-    """MFU over GPUs, strong and weak, one call each; None without a peak."""
+def scaling(scenario: Scenario, profile: Profile | None = None) -> Scaling | None:
+    """MFU over GPUs, strong and weak, one call each; None without a peak. Profile as in :func:`over_gpus`."""
     if not has_peak(scenario):
         return None
-    return _scaling(scenario.training, scenario.scale_up, scenario.scale_out)
+    return _scaling(scenario.training, scenario.scale_up, scenario.scale_out, rates_of(scenario, profile))
 
 
 @lru_cache(maxsize=64)
-def _scaling(run: TrainingScenario, up: Link, out: Link) -> Scaling:
+def _scaling(run: TrainingScenario, up: Link, out: Link, rates: MeasuredRates | None) -> Scaling:
     each, batches = run.gpus_per_replica, run.data_parallel * run.num_micro_batches
     divisors = [n for n in range(1, MOST_GPUS + 1) if batches % n == 0]
     counts = {"strong": divisors, "weak": [*RANKS, run.data_parallel]}
 
     def curve(mode: Literal["strong", "weak"]) -> Curve:
         ranks = {n for n in counts[mode] if n * each <= MOST_GPUS} | {run.data_parallel}
-        rows = scaling_curve(run, np.array(sorted(ranks)) * each, mode=mode, scale_up=up, scale_out=out)
+        gpus = np.array(sorted(ranks)) * each
+        rows = scaling_curve(run, gpus, mode=mode, scale_up=up, scale_out=out, **options_of(rates))
         can, rate = rows.can_run, rows.tokens_per_s / rows.num_gpus
         return Curve(
             tuple(rows.num_gpus[can].astype(int).tolist()),

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from core.axis_traffic import Axis
 from core.collective_time import reached_bytes_per_s
-from core.communication import AxisSweep, Headline, headline_of, links, over_gpus
+from core.communication import AxisSweep, Headline, headline_of, links, measured_axes, over_gpus, rates_of
 from core.communication_questions import CHUNKS, FEW, MANY, MICRO_BATCHES, STAGES, BubbleQuestion, RingQuestion
 from core.display import show_bytes, show_difference, show_percent, show_rate, show_seconds
 from core.efficiency import REASONS, Efficiency
 from core.hardware import Link
+from core.measured_profile import Profile
+from core.measured_training import MeasuredRates
 from core.parallelism import pipeline_bubble
 from core.placement import AxisGroup, axis_groups
 from core.rank_places import rank_picture
 from core.scenario import Scenario
+
+_NOTES_SHOWN = 2  # the derivation has them all
 
 SENDS: dict[Axis, str] = {
     "tensor": "hidden states, in every layer",
@@ -76,8 +82,16 @@ def links_in_words(scenario: Scenario) -> str:
     )
 
 
-def assumptions_in_words(scenario: Scenario) -> str:
-    """What the estimate takes for granted."""
+def assumptions_in_words(scenario: Scenario, profile: Profile | None = None) -> str:
+    """What the estimate takes for granted, and what of it was measured.
+
+    Args:
+        scenario: the layout and its links.
+        profile: measured kernels and collectives that times come from; None: stated efficiencies.
+    """
+    measured = rates_of(scenario, profile)
+    if profile is not None and measured is not None:
+        return _measured_in_words(scenario, profile, measured)
     rates = Efficiency.of(scenario.accelerator)
     if scenario.accelerator.half_dtype is None:
         return (
@@ -89,6 +103,28 @@ def assumptions_in_words(scenario: Scenario) -> str:
         f"{show_percent(rates.job_share)} of that in a large job; MFU counts causal attention. Traffic hides as far as "
         "its axis allows and there is work to hide behind. No stragglers, no uneven routing."
     )
+
+
+def _measured_in_words(scenario: Scenario, profile: Profile, rates: MeasuredRates) -> str:
+    """Shares that were measured, collectives that were, and what stays stated."""
+    said = [
+        f"{name} at {show_percent(share)}"
+        for name, share in (("matrices", rates.matmul_share), ("attention", rates.attention_share))
+        if share is not None
+    ]
+    shares = f"{' and '.join(said)} of the dense 16-bit peak" if said else "no product and no attention of this layout"
+    axes = measured_axes(scenario, profile)
+    collectives = f" Collectives of {_listed(axes)} parallelism inside a node are measured ones." if axes else ""
+    notes = "".join(f" {note}" for note in rates.notes[:_NOTES_SHOWN])
+    return (
+        f"Estimates from measured kernels of {profile.name}: {shares}.{collectives}{notes} Stated: all kernels "
+        f"{show_percent(rates.efficiency.job_share)} of that in a large job; other traffic at the rates above, hidden "
+        "as far as its axis allows and there is work to hide behind. No stragglers, no uneven routing."
+    )
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(", ".join(words).rsplit(", ", 1))
 
 
 def uneven_note(scenario: Scenario) -> str:
@@ -190,10 +226,10 @@ def pipeline_note(scenario: Scenario, kind: str, drawn_chunks: int) -> str:
     return " ".join(notes)
 
 
-def said_numbers(scenario: Scenario, unit: str) -> dict[str, str]:
+def said_numbers(scenario: Scenario, unit: str, profile: Profile | None = None) -> dict[str, str]:
     """What the section "Say it" quotes: what is sent, where it goes, how much of it shows."""
-    here, run = headline_of(scenario), scenario.training
-    sweep = over_gpus(scenario)
+    here, run = headline_of(scenario, profile), scenario.training
+    sweep = over_gpus(scenario, profile)
     busiest = sweep.busiest(sweep.data_parallel.index(run.data_parallel))
     if busiest is None:
         traffic = "One GPU sends nothing, so communication is no limit here."

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from core.axis_traffic import AXES, Axis, model_flows
 from core.collectives import bytes_per_rank
-from core.communication import links
+from core.communication import links, measured_axes, options_of, rates_of
 from core.communication_questions import FEW, MANY, RingQuestion, ring_bytes
 from core.data_traffic import data_flows
 from core.efficiency import Efficiency
-from core.flow_time import TimedFlow, timed
+from core.flow_time import TimedFlow, is_measured, timed
 from core.layout import Layout
+from core.measured_profile import Profile
+from core.measured_training import MeasuredRates
 from core.parallelism import pipeline_bubble, schedule_bubble
 from core.pipeline_drawing import PipelineDrawing
 from core.scenario import Scenario
@@ -22,19 +25,34 @@ from core.training_working import axis_working, bubble_working, mfu_working, ste
 from core.working import Term, Working, number, product
 
 
-def axis_workings(scenario: Scenario) -> Iterator[Working]:
-    """What each axis sends and how long that takes; with a peak also what is exposed, and the step."""
+def axis_workings(scenario: Scenario, profile: Profile | None = None) -> Iterator[Working]:
+    """What each axis sends and how long that takes; with a peak also what is exposed, and the step.
+
+    Args:
+        scenario: the layout and its links.
+        profile: measured kernels and collectives that times come from; None: stated efficiencies.
+    """
     if scenario.accelerator.half_dtype is None:
         yield from (links_working(scenario, axis) for axis in _axes(scenario))
         return
-    report = estimate(scenario.training, scale_up=scenario.scale_up, scale_out=scenario.scale_out)
+    rates = rates_of(scenario, profile)
+    measured = options_of(rates)
+    report = estimate(scenario.training, scale_up=scenario.scale_up, scale_out=scenario.scale_out, **measured)
     for axis in _axes(scenario):
         yield axis_working(report, axis)
-        yield links_working(scenario, axis, stage=int(report.time.slowest_stage))
+        yield links_working(scenario, axis, stage=int(report.time.slowest_stage), profile=profile)
     if _sends(scenario):
         yield exposed_working(report)
-    yield step_working(report)
+    yield (
+        step_working(report) if rates is None or profile is None else _on_profile(step_working(report), rates, profile)
+    )
     yield mfu_working(report)
+
+
+def _on_profile(working: Working, rates: MeasuredRates, profile: Profile) -> Working:
+    """With whose kernels its shares are, and what of them was read otherwise than as it stands."""
+    source = f"shares of products and attention, and the memory's rate: {profile.citation}; others: core.efficiency"
+    return replace(working, assumptions=(*working.assumptions, *rates.notes), source=source)
 
 
 def pipeline_workings(drawing: PipelineDrawing, place: int) -> Iterator[Working]:
@@ -99,18 +117,25 @@ def ring_workings(scenario: Scenario) -> Iterator[Working]:
         )
 
 
-def links_working(scenario: Scenario, axis: Axis, *, stage: int | None = None) -> Working:
+def links_working(
+    scenario: Scenario, axis: Axis, *, stage: int | None = None, profile: Profile | None = None
+) -> Working:
     """Estimated time of an axis on its links in a step, hidden or not.
 
     Args:
         scenario: the layout and its links.
         axis: which one.
         stage: the pipeline stage; None: the one where it takes longest.
+        profile: as in :func:`axis_workings`.
     """
     run = scenario.training
     layout, joined = Layout.of(**run.layout), links(scenario)
     flows = (*model_flows(run.model, layout), *data_flows(run.model, layout))
-    calls = timed(flows, layout.groups(joined.gpus_per_node), interconnect_of(joined, Efficiency.of(run.accelerator)))
+    rates = rates_of(scenario, profile)
+    stated = Efficiency.of(run.accelerator)
+    between = interconnect_of(joined, stated) if rates is None else interconnect_of(joined, stated, rates.tables)
+    groups = layout.groups(joined.gpus_per_node)
+    calls = timed(flows, groups, between)
     own = [call for call in calls if call.flow.axis == axis]
     wide = (layout.pipeline_parallel,)
 
@@ -128,7 +153,8 @@ def links_working(scenario: Scenario, axis: Axis, *, stage: int | None = None) -
         times, batches, one = on_stage(flow.calls), on_stage(flow.micro_batches), on_stage(call.call_s)
         when = {"again": "recomputation", "step": "once a step"}.get(flow.when, flow.when)
         size = f"{number(on_stage(flow.num_bytes))} bytes over {number(on_stage(flow.ranks))} GPUs"
-        label = f"{flow.what}, {flow.op.replace('_', '-')} of {size}, {when}"
+        read = ", as measured" if on_stage(is_measured(flow, groups, between)) else ""
+        label = f"{flow.what}, {flow.op.replace('_', '-')} of {size}, {when}{read}"
         return Term(label, product(times, batches, one), float(each(call)[here]), "s")
 
     return Working(
@@ -141,7 +167,8 @@ def links_working(scenario: Scenario, axis: Axis, *, stage: int | None = None) -
             f"an estimate, on a GPU of stage {here + 1} of {layout.pipeline_parallel}",
             "a call takes a start, a latency for each message that waits, and its bytes over the rate that is reached",
         ),
-        source="the latency-bandwidth model of NCCL's own tuner; rates: core.collective_time",
+        source="the latency-bandwidth model of NCCL's own tuner; rates: core.collective_time"
+        + (f"; calls as measured: {profile.citation}" if profile and axis in measured_axes(scenario, profile) else ""),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.axis_traffic import Flow
 from core.checks import Floats
@@ -22,6 +23,15 @@ class Interconnect:
     gpus_per_node: int = 8
     efficiency: LinkEfficiency = field(default_factory=LinkEfficiency)
     tables: tuple[MeasuredCollective, ...] = ()
+
+
+def is_measured(flow: Flow, groups: dict[str, AxisGroup], interconnect: Interconnect) -> NDArray[np.bool_]:
+    """Whether the time of a call is a measured one, for a GPU of each stage; see :func:`call_s`."""
+    group, found = groups[flow.group], np.zeros((), dtype=np.bool_)
+    for table in interconnect.tables:
+        if table.op == flow.op:
+            found = found | (group.inside & (flow.ranks == table.ranks) & table.covers(flow.num_bytes))
+    return np.asarray(found & (flow.calls > 0))
 
 
 def call_s(flow: Flow, groups: dict[str, AxisGroup], interconnect: Interconnect) -> Floats:

@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 
 from core.checks import Floats
+from core.collective_table import MeasuredCollective
 from core.efficiency import Efficiency
 from core.flops import BACKWARD_OVER_FORWARD
 from core.hardware import Accelerator, Link
@@ -46,6 +47,18 @@ class MeasuredTraining:
     continued: bool  # whether some reading lies beyond what was measured
     notes: tuple[str, ...]
     citation: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredRates:
+    """What an estimate of a training step takes from a profile: the same for any number of data-parallel ranks."""
+
+    efficiency: Efficiency
+    tables: tuple[MeasuredCollective, ...]  # empty over other links than those it was measured on
+    matmul_share: float | None  # as in :class:`MeasuredTraining`
+    attention_share: float | None
+    continued: bool
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +95,38 @@ def measured_training(
     Raises:
         ValueError: the accelerator has no confirmed peak.
     """
+    rates = measured_rates(profile, scenario, scale_up=scale_up, matrix_dtype=matrix_dtype, efficiency=efficiency)
+    report = estimate(
+        scenario,
+        scale_up=scale_up,
+        scale_out=scale_out,
+        efficiency=rates.efficiency,
+        matrix_dtype=matrix_dtype,
+        tables=rates.tables,
+    )
+    return MeasuredTraining(
+        report=report,
+        matmul_share=rates.matmul_share,
+        attention_share=rates.attention_share,
+        continued=rates.continued,
+        notes=rates.notes,
+        citation=profile.citation,
+    )
+
+
+def measured_rates(
+    profile: Profile,
+    scenario: TrainingScenario,
+    *,
+    scale_up: Link | None = None,
+    matrix_dtype: str | None = None,
+    efficiency: Efficiency | None = None,
+) -> MeasuredRates:
+    """Shares of peaks that the scenario's own shapes reach on the profile, and its collectives.
+
+    Args and errors as in :func:`measured_training`. Data-parallel ranks and micro-batches change none of it, so a sweep
+    over them takes one call.
+    """
     chip, layout = scenario.accelerator, Layout.of(**scenario.layout)
     stated = efficiency or Efficiency.of(chip)
     dtype = matrix_dtype or chip.half_dtype or "bf16"
@@ -101,21 +146,13 @@ def measured_training(
     if mixing.share is None:
         notes.append("Its attention was not measured; a stated share of the peak stands for it.")
     usual = scale_up is None or scale_up == links_of(chip).scale_up  # on which the collectives were measured
-    report = estimate(
-        scenario,
-        scale_up=scale_up,
-        scale_out=scale_out,
+    return MeasuredRates(
         efficiency=found,
-        matrix_dtype=matrix_dtype,
         tables=profile.collective_tables if usual else (),
-    )
-    return MeasuredTraining(
-        report=report,
         matmul_share=products.share,
         attention_share=mixing.share,
         continued=not all(reading.inside for reading in readings),
         notes=tuple(dict.fromkeys(notes)),
-        citation=profile.citation,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.checks import Floats, one_of, whole
+from core.collective_table import MeasuredCollective
 from core.constraints import feasible
 from core.efficiency import Efficiency
 from core.flops import utilization
@@ -59,13 +60,14 @@ def sweep(
     efficiency: Efficiency | None = None,
     matrix_dtype: str | None = None,
     causal: bool = True,
+    tables: tuple[MeasuredCollective, ...] = (),
     **columns: ArrayLike,
 ) -> TrainingSweep:
     """The scenario with some fields replaced by arrays, in one call.
 
     Args:
         scenario: everything that does not vary.
-        scale_up, scale_out, efficiency, matrix_dtype, causal: as in :func:`core.training.estimate`.
+        scale_up, scale_out, efficiency, matrix_dtype, causal, tables: as in :func:`core.training.estimate`.
         columns: fields of :data:`core.scenario.TRAINING_FIELDS` that are numbers or switches; they broadcast.
 
     Layouts that break a rule are left out of the computation, not refused: a sweep shows where it may not go.
@@ -96,7 +98,7 @@ def sweep(
         None
         if empty
         else step_time(
-            model, peaks_of(gpu, matrix_dtype), interconnect_of(links, rates), rates, **cast(Any, good | words)
+            model, peaks_of(gpu, matrix_dtype), interconnect_of(links, rates, tables), rates, **cast(Any, good | words)
         )
     )
     peak = spread(np.zeros(0) if empty else _peaks(scenario, good))

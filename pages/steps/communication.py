@@ -14,7 +14,7 @@ from core.communication_working import axis_workings, pipeline_workings, ring_wo
 from core.constraints import length_note
 from core.pipeline_drawing import own_drawing
 from core.rank_places import rank_picture
-from pages._ui import baseline, predict, settings, state
+from pages._ui import baseline, predict, profile_choice, settings, state
 from pages._ui.content import section
 from pages._ui.controls import field_row, refusal
 from pages._ui.live_chart import live_chart
@@ -32,17 +32,19 @@ PIPELINE = ("num_micro_batches", "virtual_stages")
 
 def now() -> tuple[communication.Headline, str]:
     """The numbers to pin, and what they belong to."""
-    return communication.headline_of(state.current()), communication_text.layout_in_words(state.current())
+    scenario = state.current()
+    here = communication.headline_of(scenario, profile_choice.active())
+    return here, communication_text.layout_in_words(scenario)
 
 
 def by_axis_table() -> dict[str, list[object]]:
     """The first chart's data."""
-    return charts.sweep_table(communication.over_gpus(state.current()))
+    return charts.sweep_table(communication.over_gpus(state.current(), profile_choice.active()))
 
 
 def scaling_table() -> dict[str, list[object]]:
     """The scaling curves' data."""
-    return charts.scaling_table(communication.scaling(state.current()))
+    return charts.scaling_table(communication.scaling(state.current(), profile_choice.active()))
 
 
 def shown_micro_batches() -> int:
@@ -64,10 +66,10 @@ def choose_micro_batches(count: int) -> None:
 @st.fragment
 def follow_sliders(places: dict[str, Any]) -> None:
     """Write all that follows a slider into its place. It runs alone when a slider is let go."""
-    scenario, unit = state.current(), settings.unit()
+    scenario, unit, profile = state.current(), settings.unit(), profile_choice.active()
     run = scenario.training
     pinned = baseline.pinned("communication", communication.Headline)
-    by_axis = communication.over_gpus(scenario)
+    by_axis = communication.over_gpus(scenario, profile)
     with places["axes"]:
         live_chart(
             charts.by_axis(by_axis, gpus_per_replica=run.gpus_per_replica, unit=unit, baseline=pinned),
@@ -81,8 +83,10 @@ def follow_sliders(places: dict[str, Any]) -> None:
         for note in (length_note(run.model, run.seq_len), communication_text.uneven_note(scenario)):
             if note:
                 st.caption(inline(note))
+    if profile:  # which collectives are measured ones follows the slider
+        places["assumed"].caption(inline(communication_text.assumptions_in_words(scenario, profile)))
     data_table(places["table"], communication_text.axis_table(by_axis, scenario, unit, pinned))
-    show_workings(places["axes_working"], lambda: [*ring_workings(scenario), *axis_workings(scenario)], unit)
+    show_workings(places["axes_working"], lambda: [*ring_workings(scenario), *axis_workings(scenario, profile)], unit)
     with places["ranks"]:
         picture = rank_picture(run, communication.links(scenario).gpus_per_node)
         svg_picture(rank_places(picture), key="communication.ranks")
@@ -99,11 +103,11 @@ def follow_sliders(places: dict[str, Any]) -> None:
             )
             st.caption(communication_text.pipeline_note(scenario, kind, drawing.virtual_stages))
         show_workings(places["pipeline_working"], lambda: pipeline_workings(drawing, place), unit)
-        scaling = communication.scaling(scenario)
+        scaling = communication.scaling(scenario, profile)
         if scaling:
             with places["scaling"]:
                 live_chart(charts.scaling_figure(scaling), key="communication.scaling")
-        say_it(places["say"], "communication", communication_text.said_numbers(scenario, unit))
+        say_it(places["say"], "communication", communication_text.said_numbers(scenario, unit, profile))
     show_gpu_count(places["gpus"], run.num_gpus)
     state.write_address()
 
@@ -118,13 +122,21 @@ def axes() -> dict[str, Any]:
         baseline.pin_buttons("communication", now)
         csv_download("CSV", by_axis_table, key="communication.csv")
     st.caption(inline(communication_text.links_in_words(state.current())))
-    st.caption(inline(communication_text.assumptions_in_words(state.current())))
+    assumed = st.empty()
+    assumed.caption(inline(communication_text.assumptions_in_words(state.current(), profile_choice.active())))
     table = st.empty()
     box = working_box("communication.axes_working")
     st.header("Who talks to whom", anchor="who")
     svg_picture(who_talks(), key="communication.who")
     st.header("Which GPUs share a node", anchor="nodes")
-    return {"axes": place, "problem": problem, "table": table, "axes_working": box, "ranks": st.container()}
+    return {
+        "axes": place,
+        "problem": problem,
+        "assumed": assumed,
+        "table": table,
+        "axes_working": box,
+        "ranks": st.container(),
+    }
 
 
 def pipeline() -> dict[str, Any]:
@@ -151,7 +163,7 @@ def pipeline() -> dict[str, Any]:
     return {"pipeline": place, "pipeline_working": box, "scaling": scaling, "say": st.container(border=True)}
 
 
-places = {"gpus": scenario_bar((*MAIN, *MORE, *PIPELINE))}
+places = {"gpus": scenario_bar((*MAIN, *MORE, *PIPELINE), measured=True)}
 whole, family = state.current(), settings.unit()
 ring = communication_questions.ring_bytes(whole.training)
 words = communication_text.limit_numbers(whole, family, ring)

@@ -6,9 +6,20 @@ import pytest
 from core.axis_traffic import AXES
 from core.capacity import memory_problem
 from core.collectives import zero_traffic
-from core.communication import MOST_GPUS, has_peak, headline_of, links, over_gpus, scaling
-from core.hardware import load_accelerators
+from core.communication import (
+    MOST_GPUS,
+    has_peak,
+    headline_of,
+    links,
+    measured_axes,
+    over_gpus,
+    rates_of,
+    scaling,
+)
+from core.hardware import load_accelerators, load_links
 from core.links import links_of
+from core.measured_profile import Profile, load_profile
+from core.measured_training import measured_training
 from core.model_spec import load_models
 from core.params import count_params
 from core.presets import load_presets
@@ -134,3 +145,66 @@ def test_every_accelerator_has_bytes(accelerator):
     scenario = on(accelerator)
     assert headline_of(scenario).sent_bytes > 0
     assert links(scenario).gpus_per_node >= 1
+
+
+H100 = load_profile("h100-sxm")
+
+
+def slower(profile, factor):
+    """The same system with collectives that take so many times as long."""
+    rows = tuple(
+        row.model_copy(update={"seconds": tuple(factor * s for s in row.seconds)}) for row in profile.file.collectives
+    )
+    return Profile(profile.file.model_copy(update={"collectives": rows}))
+
+
+def test_a_profile_gives_times_and_leaves_bytes():
+    stated, measured = over_gpus(START), over_gpus(START, H100)
+    place = stated.data_parallel.index(START.training.data_parallel)
+    assert measured.num_gpus == stated.num_gpus
+    for axis in AXES:
+        assert measured.sent_bytes[axis].tolist() == stated.sent_bytes[axis].tolist()
+    report = measured_training(H100, START.training, scale_up=START.scale_up, scale_out=START.scale_out).report
+    assert measured.step_s[place] == pytest.approx(report.step_s)
+    assert measured.mfu[place] == pytest.approx(report.mfu)
+    assert report.step_s != pytest.approx(estimate(START.training).step_s, rel=1e-3)
+    assert headline_of(START, H100).step_s == pytest.approx(report.step_s)
+
+
+def test_measured_collectives_stand_in_inside_a_node_alone():
+    inside = changed(START, tensor_parallel=8, data_parallel=8)
+    assert measured_axes(inside, H100) == ("tensor",)
+    usual, slow = (headline_of(inside, profile) for profile in (H100, slower(H100, 3)))
+    sweep = over_gpus(inside, H100)
+    at = sweep.data_parallel.index(8)
+    tensor = float(sweep.exposed_s["tensor"][at] + sweep.hidden_s["tensor"][at])
+    assert slow.on_links_s - usual.on_links_s == pytest.approx(2 * tensor, rel=0.02)
+    # Sixteen nodes with a rank each: nothing that was measured applies, and nothing is claimed.
+    assert measured_axes(changed(START, data_parallel=64), H100) == ()
+    assert measured_axes(inside, None) == ()
+
+
+def test_collectives_over_other_links_are_not_those_measured():
+    other = START.model_copy(update={"scale_up": next(link for link in load_links().values() if link.kind == "pcie")})
+    inside = changed(other, tensor_parallel=8, data_parallel=8)
+    assert measured_axes(inside, H100) == ()
+    assert headline_of(inside, H100).on_links_s == headline_of(inside, slower(H100, 3)).on_links_s
+
+
+def test_scaling_follows_the_profile():
+    stated, measured = scaling(START), scaling(START, H100)
+    assert measured.weak.num_gpus == stated.weak.num_gpus
+    own = measured.weak.num_gpus.index(measured.own_gpus)
+    assert measured.weak.mfu[own] == pytest.approx(headline_of(START, H100).mfu)
+
+
+def test_without_a_peak_a_profile_changes_nothing():
+    bare = on("apple-m4-max")
+    assert rates_of(bare, H100) is None
+    assert headline_of(bare, H100) == headline_of(bare)
+
+
+def test_more_ranks_need_no_new_reading():
+    other = changed(START, data_parallel=START.training.data_parallel * 2)
+    assert over_gpus(START, H100).num_gpus == over_gpus(other, H100).num_gpus
+    assert rates_of(START, H100) is rates_of(other, H100)

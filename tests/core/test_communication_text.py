@@ -6,7 +6,7 @@ from string import Template
 
 import pytest
 
-from core.communication import headline_of, over_gpus
+from core.communication import headline_of, over_gpus, rates_of
 from core.communication_questions import idle_share, ring_bytes
 from core.communication_text import (
     FIXES,
@@ -23,6 +23,8 @@ from core.communication_text import (
     time_gap,
     uneven_note,
 )
+from core.display import show_percent
+from core.measured_profile import load_profile
 from core.presets import load_presets
 from core.scenario import changed
 from core.scenario_link import default_scenario
@@ -153,3 +155,17 @@ def test_small_words():
 def test_each_fix_has_its_price_and_its_proof():
     assert all(list(fix) == ["when", "do", "gains", "costs", "confirm by"] for fix in FIXES)
     assert all(value for fix in FIXES for value in fix.values())
+
+
+def test_on_a_profile_the_assumptions_say_what_was_measured_and_no_more():
+    profile = load_profile("h100-sxm")
+    rates = rates_of(START, profile)
+    words = assumptions_in_words(START, profile)
+    assert f"measured kernels of H100 SXM, open data: matrices at {show_percent(rates.matmul_share)} and" in words
+    assert f"attention at {show_percent(rates.attention_share)} of the dense 16-bit peak" in words
+    assert "Collectives" not in assumptions_in_words(changed(START, data_parallel=64, tensor_parallel=1), profile)
+    inside = changed(START, tensor_parallel=8, data_parallel=8)
+    assert "Collectives of tensor parallelism inside a node are measured ones." in assumptions_in_words(inside, profile)
+    bare = on("apple-m4-max")
+    assert assumptions_in_words(bare, profile) == assumptions_in_words(bare)
+    assert said_numbers(inside, "GB", profile)["exposed"] != said_numbers(inside, "GB")["exposed"]

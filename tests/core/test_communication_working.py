@@ -4,6 +4,7 @@ import pytest
 
 from core.communication import headline_of
 from core.communication_working import axis_workings, links_working, pipeline_workings, ring_workings
+from core.measured_profile import load_profile
 from core.parallelism import schedule_bubble
 from core.pipeline_drawing import pipeline_drawing
 from core.presets import load_presets
@@ -70,3 +71,21 @@ def test_the_bubble_is_that_of_the_drawing(kind):
     if kind != "zb-h1":
         assert workings["Pipeline bubble, share of the whole step"].value == pytest.approx(drawing.of_total[place])
     assert ideal == pytest.approx(float(schedule_bubble(kind, 8, 32, virtual_stages=4).of_ideal))
+
+
+def test_on_a_profile_each_derivation_still_adds_up_and_names_it():
+    profile = load_profile("h100-sxm")
+    scenario = changed(START, tensor_parallel=8, data_parallel=8)
+    workings = list(axis_workings(scenario, profile))
+    for working in workings:
+        assert calculate(working.substitution) == pytest.approx(working.value, rel=1e-9), working.name
+    by_name = {working.name: working for working in workings}
+    step = by_name["Estimated time of one step"]
+    assert step.value == pytest.approx(headline_of(scenario, profile).step_s)
+    assert profile.citation in step.source
+    assert any("backward pass" in text for text in step.assumptions)
+    tensor, data = (by_name[f"{axis}-parallel time on the links, a step"] for axis in ("Tensor", "Data"))
+    assert all(term.label.endswith("as measured") for term in tensor.terms)
+    assert profile.citation in tensor.source
+    assert not any("as measured" in term.label for term in data.terms), "one rank a node"
+    assert profile.citation not in data.source

@@ -1,12 +1,15 @@
 """Flows get the time of their collective, over the links that their group spans."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from core.axis_traffic import model_flows
+from core.collective_table import MeasuredCollective
 from core.collective_time import collective_estimate_s
 from core.data_traffic import data_flows
-from core.flow_time import Interconnect, call_s, seconds, timed
+from core.flow_time import Interconnect, call_s, is_measured, seconds, timed
 from core.hardware import load_links
 from core.layout import Layout
 from core.model_spec import load_models
@@ -61,3 +64,18 @@ def test_neighbouring_stages_in_other_nodes_send_through_one_port():
     }
     assert times["near"] == pytest.approx(size / 371e9, rel=0.1)
     assert times["far"] == pytest.approx(size / 40e9, rel=0.1)
+
+
+def test_a_measured_call_is_one_of_its_op_ranks_and_size_inside_a_node():
+    table = MeasuredCollective("all_reduce", 8, (1e6, 1e9), (1e-3, 1.0))
+    with_table = replace(JOINED, tables=(table,))
+    flows, groups = flows_of(tensor_parallel=8)
+    (first, *_) = flows  # 67 MB among eight GPUs of a node
+    assert is_measured(first, groups, with_table).all()
+    assert call_s(first, groups, with_table).item() == pytest.approx(float(table.time_s(2 * 4096 * 8192)))
+    assert not is_measured(first, groups, JOINED).any()
+    for other in (replace(table, op="all_gather"), replace(table, ranks=4), replace(table, num_bytes=(1e8, 1e9))):
+        assert not is_measured(first, groups, replace(JOINED, tables=(other,))).any()
+    across, wide = flows_of(tensor_parallel=16)
+    over_two_nodes = replace(JOINED, tables=(replace(table, ranks=16),))
+    assert not is_measured(across[0], wide, over_two_nodes).any()

@@ -133,7 +133,20 @@ def test_step_1_and_home_judge_by_the_profile(open_page: OpenPage):
     assert says(home) != says(plain)
 
 
-@pytest.mark.parametrize("page", ["communication", "attention"])
+def test_step_3_times_come_from_the_profile_and_bytes_stay(open_page: OpenPage):
+    wanted = NO_QUESTIONS | {"tp": "8", "dp": "8"}
+    at = answered(open_page("pages/steps/communication.py", wanted))
+    assert not at.exception
+    assert "estimates from measured kernels of H100 SXM, open data" in says(at)
+    assert "Collectives of tensor parallelism inside a node are measured ones." in says(at)
+    at.session_state["communication.axes_working"] = True
+    assert "as measured" in sent(at.run())
+    plain = answered(open_page("pages/steps/communication.py", {"tp": "8", "dp": "8"}))
+    assert "Estimates: matrices at" in says(plain)
+    assert "Collectives of" not in says(plain)
+
+
+@pytest.mark.parametrize("page", ["attention"])
 def test_a_page_that_does_not_use_it_says_so(open_page: OpenPage, page):
     at = open_page(f"pages/steps/{page}.py", NO_QUESTIONS)
     assert not at.exception
