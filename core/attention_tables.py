@@ -8,6 +8,7 @@ from operator import add
 from core.attention import IoSweep
 from core.attention_cost import Cost, Method
 from core.attention_kinds import Kind
+from core.attention_measured import MeasuredPasses
 from core.decode_launches import LaunchRow
 from core.display import digits, show_bytes, show_count, show_seconds
 
@@ -18,20 +19,33 @@ _METHODS: tuple[tuple[str, Method], ...] = (
 )
 
 
-def pass_table(sweep: IoSweep, index: int, unit: str) -> list[dict[str, str]]:
-    """Forward, backward and both, unfused and tiled: what a layer computes, moves and takes."""
+def pass_table(sweep: IoSweep, index: int, unit: str, measured: MeasuredPasses | None = None) -> list[dict[str, str]]:
+    """Forward, backward and both, unfused and tiled: what a layer computes, moves and takes.
+
+    Args:
+        sweep: over the length.
+        index: the position shown.
+        unit: of bytes.
+        measured: times to stand beside the floors of tiled causal passes; no column without it.
+    """
+    times = None if measured is None else measured.seconds
     every = f"all {sweep.layers:,} layers" if sweep.layers > 1 else "the only layer"
     forward, backward = (sweep.forward, sweep.all_forward), (sweep.backward, sweep.all_backward)
     rows = []
     for name, passes in (("forward", [forward]), ("backward", [backward]), ("both", [forward, backward])):
         for words, method in _METHODS if name == "both" else _METHODS[:2]:
             layer, model = (reduce(add, [costs[method] for costs in part]) for part in zip(*passes, strict=True))
+            beside = {}
+            if times is not None:
+                known = method == "tiled" and name in times
+                beside = {"measured": show_seconds(times[name]) if known else ""}
             rows.append(
                 {
                     "pass": f"{name}, {words}",
                     "FLOPs": show_count(float(layer.flops[index])),
                     "traffic": _range(layer, index, unit),
                     "time floor": show_seconds(float(layer.time_s[index])),
+                    **beside,
                     f"traffic, {every}": _range(model, index, unit),
                     f"floor, {every}": show_seconds(float(model.time_s[index])),
                 }
@@ -99,10 +113,13 @@ def launch_verdict(rows: tuple[LaunchRow, ...]) -> str:
     )
 
 
-LAUNCH_NOTE = (
-    "Estimate: 10 us a launch, 1.1 us inside a CUDA graph, measured on one H200 with PyTorch 2.11; other chips and"
-    " runtimes differ. Fusion is counted by its launches alone: the traffic that it saves beside them comes on top."
-)
+def launch_note(rows: tuple[LaunchRow, ...]) -> str:
+    """What the table of launches rests on."""
+    eager, graph = (show_seconds(row.launch_s) for row in rows[:2])
+    return (
+        f"Estimate: {eager} a launch, {graph} inside a CUDA graph, {rows[0].launch_source}; other chips and runtimes"
+        " differ. Fusion is counted by its launches alone: the traffic that it saves beside them comes on top."
+    )
 
 
 # When it helps, what to do, what it gains and costs, how to confirm it.

@@ -73,7 +73,7 @@ def launch_workings(rows: tuple[LaunchRow, ...]) -> list[Working]:
     return [
         replace(working, name=f"{working.name}: {row.name}")
         for row in rows
-        for working in [step_working(row.work_s, row.kernels, launch_s=row.launch_s)]
+        for working in [step_working(row.work_s, row.kernels, launch_s=row.launch_s, source=row.launch_source)]
     ]
 
 

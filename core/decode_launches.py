@@ -9,7 +9,8 @@ import numpy as np
 
 from core.checks import Floats
 from core.kernel_counts import num_kernels
-from core.launches import EAGER_LAUNCH_S, GRAPH_LAUNCH_S, hidden_bytes, queue_s, step_s
+from core.launches import EAGER_LAUNCH_S, GRAPH_LAUNCH_S, LAUNCH_SOURCE, hidden_bytes, queue_s, step_s
+from core.measured_profile import Profile
 from core.operators import model_operators, time_floor_s
 from core.scenario import ServingScenario
 
@@ -25,6 +26,7 @@ class LaunchRow:
     work_s: float  # the kernels' own time, a floor
     step_s: float
     hidden_bytes: float  # that memory could move meanwhile
+    launch_source: str  # of launch_s
 
     @property
     def waits_for_launches(self) -> bool:
@@ -33,8 +35,16 @@ class LaunchRow:
 
 
 @lru_cache(maxsize=32)
-def launch_rows(scenario: ServingScenario) -> tuple[LaunchRow, ...]:
-    """Plain PyTorch and fused kernels, each one by one and in a graph. The work is taken as the same in all four."""
+def launch_rows(scenario: ServingScenario, profile: Profile | None = None) -> tuple[LaunchRow, ...]:
+    """Plain PyTorch and fused kernels, each one by one and in a graph. The work is taken as the same in all four.
+
+    Args:
+        scenario: the decode step.
+        profile: whose launches count, where it has both kinds; else the stated ones.
+    """
+    eager, graph, source = EAGER_LAUNCH_S, GRAPH_LAUNCH_S, LAUNCH_SOURCE
+    if profile is not None and profile.file.launch_s is not None and profile.file.graph_launch_s is not None:
+        eager, graph, source = profile.file.launch_s, profile.file.graph_launch_s, profile.citation
     operators = model_operators(
         scenario.model,
         "decode",
@@ -50,7 +60,7 @@ def launch_rows(scenario: ServingScenario) -> tuple[LaunchRow, ...]:
     rows = []
     for fused, kernels_are in ((False, "a kernel an operation"), (True, "fused kernels")):
         kernels = num_kernels(scenario.model, operators, fused=fused)
-        for each, launched in ((EAGER_LAUNCH_S, "launched one by one"), (GRAPH_LAUNCH_S, "in a CUDA graph")):
+        for each, launched in ((eager, "launched one by one"), (graph, "in a CUDA graph")):
             rows.append(
                 LaunchRow(
                     name=f"{kernels_are}, {launched}",
@@ -60,6 +70,7 @@ def launch_rows(scenario: ServingScenario) -> tuple[LaunchRow, ...]:
                     work_s=work,
                     step_s=float(step_s(work, kernels, launch_s=each)),
                     hidden_bytes=float(hidden_bytes(kernels, chip.hbm_bytes_per_s, launch_s=each)),
+                    launch_source=source,
                 )
             )
     return tuple(rows)

@@ -6,12 +6,13 @@ import streamlit as st
 
 from core import attention, attention_questions, attention_tables, attention_text
 from core.attention_kinds import kinds
+from core.attention_measured import has_launches, measured_passes, passes_workings
 from core.attention_time_working import kind_workings, launch_workings, tile_workings, time_workings
 from core.attention_working import io_workings
 from core.charts import attention as charts
 from core.decode_launches import launch_rows
 from core.tile_walk import EXAMPLE, TILES, read_scores, walk
-from pages._ui import baseline, predict, settings, state
+from pages._ui import baseline, predict, profile_choice, settings, state
 from pages._ui.content import section
 from pages._ui.controls import field_row, refusal
 from pages._ui.live_chart import live_chart
@@ -73,8 +74,11 @@ def follow_sliders(places: dict[str, Any]) -> None:
             st.caption(plain(note))
     show_workings(places["io_working"], lambda: io_workings(scenario), unit)
     if "table" in places:
-        data_table(places["table"], attention_tables.pass_table(sweep, index, unit))
-        show_workings(places["time_working"], lambda: time_workings(scenario), unit)
+        measured = measured_passes(scenario, profile_choice.active())
+        data_table(places["table"], attention_tables.pass_table(sweep, index, unit, measured))
+        if measured:
+            places["measured"].caption(plain(measured.in_words()))
+        show_workings(places["time_working"], lambda: [*time_workings(scenario), *passes_workings(measured)], unit)
         tiles = attention.over_tile_rows(scenario)
         with places["tiles"]:
             live_chart(
@@ -102,7 +106,7 @@ def traffic() -> dict[str, Any]:
 
 def tiling() -> dict[str, Any]:
     """Pass by pass, then the size of a tile."""
-    table = st.empty()
+    table, measured = st.empty(), st.empty()
     st.caption(plain(section("attention", "Measured")))
     time_working = working_box("attention.time_working")
     st.header("How large a tile", anchor="tiles")
@@ -113,6 +117,7 @@ def tiling() -> dict[str, Any]:
     csv_download("CSV", tile_table, key="attention.tiles_csv")
     return {
         "table": table,
+        "measured": measured,
         "time_working": time_working,
         "tiles": place,
         "tiles_working": working_box("attention.tiles_working"),
@@ -148,15 +153,17 @@ def beyond_tiles() -> None:
         show_workings(working_box("attention.kinds_working"), lambda: kind_workings(found, serving), unit)
     st.header("Launches, fusion and graphs", anchor="launches")
     field_row(DECODE, topic="attention")
-    rows = launch_rows(serving)
+    rows = launch_rows(serving, profile_choice.active())
     st.markdown(plain(attention_tables.launch_verdict(rows)))
     data_table(st.empty(), attention_tables.launch_table(rows))
-    st.caption(plain(attention_tables.LAUNCH_NOTE))
+    st.caption(plain(attention_tables.launch_note(rows)))
     show_workings(working_box("attention.launch_working"), lambda: launch_workings(rows), unit)
 
 
 places: dict[str, Any] = {}
-gpus = scenario_bar((*MAIN, *DECODE))
+profile = profile_choice.active()
+applies = has_launches(profile) or measured_passes(state.current().training, profile) is not None
+gpus = scenario_bar((*MAIN, *DECODE), measured=applies)
 whole, family = state.current().training, settings.unit()
 show_gpu_count(gpus, whole.num_gpus)
 words = attention_text.limit_numbers(whole)

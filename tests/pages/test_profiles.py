@@ -146,9 +146,21 @@ def test_step_3_times_come_from_the_profile_and_bytes_stay(open_page: OpenPage):
     assert "Collectives of" not in says(plain)
 
 
-@pytest.mark.parametrize("page", ["attention"])
-def test_a_page_that_does_not_use_it_says_so(open_page: OpenPage, page):
-    at = open_page(f"pages/steps/{page}.py", NO_QUESTIONS)
+def test_step_4_has_measured_times_beside_its_floors(open_page: OpenPage):
+    at = answered(open_page("pages/steps/attention.py", NO_QUESTIONS))
+    assert not at.exception
+    assert "estimates from measured kernels of H100 SXM, open data" in says(at)
+    assert f"Measured: {load_profile('h100-sxm').citation}." in says(at)
+    assert "10.0 us a launch" in says(at), "open data has no launches"
+    own = answered(open_page("pages/steps/attention.py", {"profile": "run-h200-full", "gpu": "h200-sxm"}))
+    assert "measured with this app's own benchmark on NVIDIA H200" in says(own)
+    assert "10.0 us a launch" not in says(own)
+    plain = answered(open_page("pages/steps/attention.py"))
+    assert "Measured: " not in says(plain)
+
+
+def test_a_page_to_which_nothing_measured_applies_says_so(open_page: OpenPage):
+    at = open_page("pages/steps/attention.py", NO_QUESTIONS | {"model": "deepseek-ai/DeepSeek-V3"})
     assert not at.exception
     assert "the times on this page stay at stated efficiencies" in says(at)
 
