@@ -1,14 +1,18 @@
 // The candidate's scratchpad: a text area that saves itself while it is written in, and is never written into.
 //
-// Python sends the text that the room holds, a token, why the last text was refused if it was, and after how long
-// without a letter to remind of thinking aloud (0: never). The text area takes the text when the token is new (first drawing,
+// Python sends the text that the room holds, a token, why the last text was refused if it was, after how long without a
+// letter to remind of thinking aloud (0: never), and the room. The text area takes the text when the token is new (first drawing,
 // another tab wrote), and at no other time: a twist, a hint or the clock runs the page again without touching what is
-// typed or where the caret stands.
+// typed or where the caret stands. What is not saved yet lies in the session storage of this tab: the text area itself is
+// drawn anew by a reload, and by the first page run of a server that was restarted.
 
 const SAVE_MS = 2000; // from the first letter that is not saved yet
 const AGAIN_MS = 5000; // without word from the room, after a dropped connection say
 
 const THINK_ALOUD = "Think aloud: what are you weighing up right now?";
+
+const OWN_TEXTS = 6;
+const DRAFT = "ridgepoint.pad.";
 
 const pads = new WeakMap();
 
@@ -19,11 +23,19 @@ export default function ({ data, parentElement, setTriggerValue }) {
   pad.update(data, (text) => setTriggerValue("text", text));
 }
 
+// A draft goes on from the room's text, or, where another tab has written meanwhile, stands below it.
+function merged({ text, own }, kept) {
+  if (!kept || own.includes(kept) || text.includes(kept)) return text;
+  return kept.includes(text) ? kept : `${kept}\n\n${text}`;
+}
+
 class Pad {
   #area;
   #status;
   #reminder;
   #token = null;
+  #room = null;
+  #own = []; // texts of this tab that the room may hold
   #kept = ""; // what the room holds
   #sent = null; // what was sent last
   #refused = null; // the text that the room did not take
@@ -42,19 +54,23 @@ class Pad {
     document.addEventListener("visibilitychange", () => document.hidden && this.flush());
   }
 
-  update([kept, token, refused, remindMs], send) {
+  update([kept, token, refused, remindMs, room], send) {
     this.#send = send;
+    this.#room = room;
     // What is typed and not saved wins: after a lost connection the room knows it from nobody else.
     const unsaved = this.#token !== null && this.#dirty();
+    const draft = this.#token === null ? this.#draft() : null;
     this.#kept = kept;
+    this.#mine(kept);
     if (token !== this.#token) {
       this.#token = token;
-      if (!unsaved) this.#area.value = kept;
+      if (!unsaved) this.#area.value = draft ? merged(draft, kept) : kept;
     }
     // While a text was on its way more may have been typed: only what was sent is known to be refused.
     this.#refused = refused ? this.#sent : null;
     this.#why = refused;
     this.#say();
+    this.#keepDraft();
     if (this.#dirty()) this.#plan(SAVE_MS);
     if (remindMs !== this.#remindMs) {
       this.#remindMs = remindMs;
@@ -68,12 +84,36 @@ class Pad {
     this.#timer = 0;
     if (!this.#dirty() || !this.#area.isConnected) return;
     this.#sent = this.#area.value;
+    this.#mine(this.#sent);
+    this.#keepDraft();
     this.#say();
     this.#send(this.#sent);
     this.#plan(AGAIN_MS);
   }
 
+  // What the text was written upon and what was sent: word of it may be lost with the connection.
+  #mine(text) {
+    this.#own = [...this.#own.filter((each) => each !== text), text].slice(-OWN_TEXTS);
+  }
+
+  #keepDraft() {
+    const text = this.#area.value;
+    try {
+      if (text === this.#kept) sessionStorage.removeItem(DRAFT + this.#room);
+      else sessionStorage.setItem(DRAFT + this.#room, JSON.stringify({ text, own: this.#own }));
+    } catch {} // refused or full: the text area still has it
+  }
+
+  #draft() {
+    try {
+      return JSON.parse(sessionStorage.getItem(DRAFT + this.#room));
+    } catch {
+      return null;
+    }
+  }
+
   #typed() {
+    this.#keepDraft();
     this.#plan(SAVE_MS);
     this.#restart();
   }

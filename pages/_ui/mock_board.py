@@ -9,6 +9,7 @@ from functools import partial
 import streamlit as st
 
 from core.mock.views import ClaimRow
+from pages._ui import drafts
 from pages._ui.answering import DRILL_CONFIDENCES
 from pages._ui.assets import asset
 from pages._ui.room import Room
@@ -44,7 +45,7 @@ def _pad(room: Room) -> None:
     remind = st.session_state.get("mock.pad.remind", False)
     _component(
         key="mock.pad",
-        data=[known.text, known.token, room.refused("pad"), 1000 * REMIND_S if remind else 0],
+        data=[known.text, known.token, room.refused("pad"), 1000 * REMIND_S if remind else 0, room.id],
         on_text_change=partial(_save, room),
         height="content",
     )
@@ -109,37 +110,60 @@ def _claims(room: Room) -> None:
                 on_click=partial(room.do, "claim_removed", row=row.row),
             )
     room.refusal("claim_removed")
-    editing = st.session_state.get("mock.claim.row")
+    form = _form()
     with st.form("mock.claim.form"):
-        st.text_input("Claim", key="mock.claim.claim", placeholder="decode is bound by bandwidth", max_chars=200)
+        st.text_input("Claim", key=form.key("claim"), placeholder="decode is bound by bandwidth", max_chars=200)
         with st.container(horizontal=True):
-            st.text_input("Number", key="mock.claim.number", width=120, max_chars=40)
-            st.text_input("Unit", key="mock.claim.unit", width=120, max_chars=40)
+            st.text_input("Number", key=form.key("number"), width=120, max_chars=40)
+            st.text_input("Unit", key=form.key("unit"), width=120, max_chars=40)
             st.segmented_control(
                 "How sure are you?",
                 DRILL_CONFIDENCES,
                 format_func=lambda share: f"{share}%",
-                key="mock.claim.confidence",
+                key=form.key("confidence"),
             )
         room.refusal("claim")
-        st.form_submit_button("Keep the change" if editing else "Add the claim", on_click=_keep, args=(room,))
+        st.form_submit_button("Keep the change" if form.row else "Add the claim", on_click=_keep, args=(room,))
+    drafts.keep(room, "mock.claim", *(form.key(name) for name in _FIELDS))
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The boxes of one claim, and the row that they change, if any.
+
+    Each claim gets new ones: into a box that stays the browser would still send what was typed before Python wrote.
+    """
+
+    number: int = 0
+    row: str = ""
+
+    def key(self, name: str) -> str:
+        return f"mock.claim.{self.number}.{name}"
+
+
+def _form() -> _Form:
+    form: _Form = st.session_state.get("mock.claim", _Form())
+    return form
+
+
+def _next_form(row: str = "") -> _Form:
+    form = st.session_state["mock.claim"] = _Form(_form().number + 1, row)
+    drafts.settled("mock.claim")
+    return form
 
 
 def _edit(row: ClaimRow) -> None:
-    st.session_state["mock.claim.row"] = row.row
+    form = _next_form(row.row)
     for name in (*_FIELDS, "confidence"):
-        st.session_state[f"mock.claim.{name}"] = getattr(row, name)
+        st.session_state[form.key(name)] = getattr(row, name)
 
 
 def _keep(room: Room) -> None:
-    row = st.session_state.get("mock.claim.row") or f"c{secrets.token_hex(4)}"
-    texts = {name: st.session_state.get(f"mock.claim.{name}") or "" for name in _FIELDS}
-    confidence = st.session_state.get("mock.claim.confidence")
-    if room.act("claim", row=row, confidence=confidence, **texts):
-        st.session_state["mock.claim.row"] = None
-        for name in _FIELDS:
-            st.session_state[f"mock.claim.{name}"] = ""
-        st.session_state["mock.claim.confidence"] = None
+    form = _form()
+    row = form.row or f"c{secrets.token_hex(4)}"
+    texts = {name: st.session_state.get(form.key(name)) or "" for name in _FIELDS}
+    if room.act("claim", row=row, confidence=st.session_state.get(form.key("confidence")), **texts):
+        _next_form()
     room.redraw()
 
 

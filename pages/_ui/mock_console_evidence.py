@@ -9,10 +9,11 @@ import streamlit as st
 from core.mock.capture import captured
 from core.mock.scorecard_text import clock
 from core.mock.state import EvidenceLine, Mark
+from pages._ui import drafts
 from pages._ui.room import Room
 from pages._ui.words import plain
 
-BOX = "console.evidence"
+BOX, NOTE = "console.evidence", "console.note"
 SIGNS = {"+": ":green[:material/add:]", "-": ":red[:material/remove:]", "?": ":gray[:material/question_mark:]"}
 REMOVE, NO_ITEM = "Remove this line", "no item"
 SHOWN_LINES = 40
@@ -42,12 +43,15 @@ def _box(room: Room) -> None:
             )
             st.form_submit_button("Keep", type="primary", on_click=partial(_keep, room))
         room.refusal(BOX)
+    drafts.keep(room, BOX, BOX)
 
 
 def _keep(room: Room) -> None:
     """The browser empties the box when a line is sent; one that is refused is put back."""
     typed = st.session_state.get(BOX) or ""
-    if not room.act("evidence", at=BOX, **captured(typed, room.state.plan.items)):
+    if room.act("evidence", at=BOX, **captured(typed, room.state.plan.items)):
+        drafts.settled(BOX)
+    else:
         st.session_state[BOX] = typed
     room.redraw()
 
@@ -128,15 +132,18 @@ def notes_tab(room: Room) -> None:
     st.markdown(":small[:gray[Only your own copy of the scorecard has these.]]")
     if room.seated:
         with st.form("console.note.form", border=False, clear_on_submit=True):
-            st.text_area("Private note", key="console.note", height=90)
+            st.text_area("Private note", key=NOTE, height=90)
             st.form_submit_button("Keep the note", on_click=partial(_keep_note, room))
         room.refusal("note")
+        drafts.keep(room, NOTE, NOTE)
     for line in room.rater.private.own.notes[::-1]:
         st.markdown(f":small[:gray[{stamp(room, line.mark)}]] {plain(line.text)}")
 
 
 def _keep_note(room: Room) -> None:
-    typed = st.session_state.get("console.note") or ""
-    if not room.act("note", text=typed):
-        st.session_state["console.note"] = typed
+    typed = st.session_state.get(NOTE) or ""
+    if room.act("note", text=typed):
+        drafts.settled(NOTE)
+    else:
+        st.session_state[NOTE] = typed
     room.redraw()

@@ -10,6 +10,7 @@ from core.cards.text import significant
 from core.mock.events import NOT_OBSERVED
 from core.mock.rater_view import RubricRow
 from core.mock.scoring import JUDGEMENTS, judgement_gap
+from pages._ui import drafts
 from pages._ui.mock_console_evidence import SIGNS
 from pages._ui.room import Room
 from pages._ui.words import counted, inline, money_safe, plain
@@ -95,6 +96,7 @@ def _whole(room: Room, *, locked: bool) -> None:
         st.segmented_control("Judgement", JUDGEMENTS, key="console.judgement")
         st.text_input("Why, in one sentence", key="console.reason", max_chars=400)
         st.form_submit_button("Keep the judgement", on_click=partial(_judge, room))
+    drafts.keep(room, "console.overall", "console.reason")
     room.refusal("overall")
 
 
@@ -103,7 +105,8 @@ def _judge(room: Room) -> None:
     if judgement is None:
         room.refuse("overall", "Choose one of the four judgements first.")
     else:
-        room.act("overall", judgement=judgement, reason=st.session_state.get("console.reason") or "")
+        if room.act("overall", judgement=judgement, reason=st.session_state.get("console.reason") or ""):
+            drafts.settled("console.overall")
     room.redraw()
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from core.cards.quantities import UnitError
 from core.cards.typed import read_answer
 from core.mock.views import CandidateView, DrillShown
+from pages._ui import drafts
 from pages._ui.answering import DRILL_CONFIDENCES
 from pages._ui.card_parts import text
 from pages._ui.room import Room
@@ -55,6 +56,7 @@ def _answer(room: Room, view: CandidateView, drill: DrillShown) -> None:
         )
         room.refusal(key)
         st.form_submit_button("Lock the answer", type="primary", on_click=_lock, args=(room, drill, key))
+    drafts.keep(room, key, f"{key}.typed")
 
 
 def _lock(room: Room, drill: DrillShown, key: str) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.mock.events import MAX_TEXT
 from core.mock.scoring import JUDGEMENTS
+from pages._ui import drafts
 from pages._ui.room import Room
 
 LEVELS = (1, 2, 3, 4)
@@ -70,6 +71,7 @@ def _self_rating(room: Room) -> None:
         st.text_area("What would you do differently?", key="mock.self.words", max_chars=MAX_TEXT)
         room.refusal("self_rated")
         st.form_submit_button("Commit my rating", type="primary", on_click=_commit, args=(room,))
+    drafts.keep(room, "mock.self", "mock.self.words")
 
 
 def _commit(room: Room) -> None:
@@ -80,7 +82,8 @@ def _commit(room: Room) -> None:
     else:
         levels = {name: chosen.get(f"mock.self.{name}") for name in room.bank.competencies}
         given = {name: level for name, level in levels.items() if level is not None}
-        room.act("self_rated", overall=overall, competencies=given, words=chosen.get("mock.self.words") or "")
+        if room.act("self_rated", overall=overall, competencies=given, words=chosen.get("mock.self.words") or ""):
+            drafts.settled("mock.self")
     room.redraw()
 
 
@@ -93,6 +96,7 @@ def _feedback(room: Room) -> None:
         st.text_area("In words, if you like", key="mock.feedback.words", max_chars=MAX_TEXT)
         room.refusal("feedback")
         st.form_submit_button("Send", on_click=_send, args=(room,))
+    drafts.keep(room, "mock.feedback", "mock.feedback.words")
 
 
 def _send(room: Room) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.mock.events import MAX_LINE
 from core.mock.roles import is_rater
+from pages._ui import drafts
 from pages._ui.room import Room
 
 KINDS = ("strengths", "changes")
@@ -30,6 +31,7 @@ def summary(room: Room) -> None:
                         st.session_state[key] = lines[number] if number < len(lines) else ""
                     st.text_input(f"{LABELS[kind]}, {number + 1}", key=key, max_chars=MAX_LINE)
             st.form_submit_button("Put it on the scorecard", on_click=partial(_keep, room))
+        drafts.keep(room, "mock.summary", *(_key(kind, number) for kind in KINDS for number in range(HOW_MANY)))
         room.refusal("summary")
 
 
@@ -40,5 +42,6 @@ def _key(kind: str, number: int) -> str:
 def _keep(room: Room) -> None:
     typed = {kind: [st.session_state.get(_key(kind, number)) or "" for number in range(HOW_MANY)] for kind in KINDS}
     lines = {kind: [line for line in texts if line.strip()] for kind, texts in typed.items()}
-    room.act("summary", strengths=lines["strengths"], changes=lines["changes"])
+    if room.act("summary", strengths=lines["strengths"], changes=lines["changes"]):
+        drafts.settled("mock.summary")
     room.redraw()

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.cards.card import Card
 from core.mock.truth import truths
+from pages._ui import drafts
 from pages._ui.card_parts import text
 from pages._ui.mock_console_evidence import evidence_tab
 from pages._ui.mock_console_rubric import rubric_tab
@@ -66,6 +67,7 @@ def _evidence(solo: Solo) -> None:
             )
         lead.refusal("evidence")
         st.form_submit_button("Keep this line", on_click=partial(_keep, solo))
+    drafts.keep(lead, "solo.evidence", "solo.evidence")
     with st.expander("Common observations, and the lines that you kept", icon=":material/list:"):
         evidence_tab(lead)
 
@@ -79,6 +81,7 @@ def _keep(solo: Solo) -> None:
         item=chosen.get("solo.evidence.item") or "",
     ):
         chosen["solo.evidence"] = ""
+        drafts.settled("solo.evidence")
     solo.lead.redraw()
 
 

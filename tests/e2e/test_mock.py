@@ -6,6 +6,7 @@ those that begin on the candidate's side stand in test_mock_candidate.py.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -67,6 +68,14 @@ def open_tab(page: Page, name: str) -> None:
 
 def evidence(page: Page) -> Locator:
     return page.get_by_role("textbox", name="Evidence")
+
+
+def pad(page: Page) -> Locator:
+    return page.get_by_label("Scratchpad, in Markdown")
+
+
+def claim(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="Claim", exact=True)
 
 
 def slider(page: Page) -> Locator:
@@ -155,41 +164,55 @@ def test_3_a_twist_shows_the_truth_that_core_computes_for_the_new_parameters(app
 def test_7_a_server_that_is_killed_and_restarted_brings_both_browsers_back(
     browser: Browser, database: str, stored: Rooms
 ):
-    """No conftest `app`: while the server is away the browsers log errors, as they should."""
-    with served(browser, database) as first:
-        port = urlsplit(first.url).port
+    """Three times. Whoever is back first is drawn anew, by a process that has served nobody; the second is not.
+
+    No conftest `app`: while the server is away the browsers log errors, as they should.
+    """
+    with served(browser, database) as server, contextlib.ExitStack() as restarted:
+        port, killed = urlsplit(server.url).port, server
         room = stored.played(at_phase(3).does("candidate", "pad", text="8N over 6N"))
         pages = {}
         for role in ("interviewer", "candidate"):
-            context = browser.new_context(base_url=first.url, storage_state=cookie_of(role))
+            context = browser.new_context(base_url=server.url, storage_state=cookie_of(role))
             pages[role] = context.new_page()
             pages[role].goto(room.path(role))
             wait_idle(pages[role])
         lead, candidate = pages["interviewer"], pages["candidate"]
-        evidence(lead).fill("+ gave the unit unasked #define")
-        evidence(lead).press("Enter")
-        expect(lead.get_by_text("gave the unit unasked")).to_be_visible()
-        before = room.log
-        os.killpg(first.process.pid, signal.SIGKILL)
-        first.process.wait()
-        for page in pages.values():
-            expect(page.get_by_text("Reconnecting.")).to_be_visible(timeout=10_000)
-        candidate.get_by_label("Scratchpad, in Markdown").press_sequentially(" is 4/3")
-        assert room.log == before
+        restarted.enter_context(pytest.MonkeyPatch.context()).setenv(URL_VARIABLE, database)
+        written = "8N over 6N"
+        for first, second in ((candidate, lead), (lead, candidate), (candidate, lead)):
+            written += " is 4/3"
+            kept, typed = f"gave unit {len(written)} unasked", f"asked {len(written)} things"
+            evidence(lead).fill(f"+ {kept} #define")
+            evidence(lead).press("Enter")
+            expect(lead.get_by_text(kept)).to_be_visible()
+            evidence(lead).fill(typed)
+            claim(candidate).fill(typed)
+            before = room.log
+            os.killpg(killed.process.pid, signal.SIGKILL)
+            killed.process.wait()
+            for page in pages.values():
+                expect(page.get_by_text("Reconnecting.")).to_be_visible()
+            pad(candidate).press_sequentially(" is 4/3")
+            assert room.log == before
 
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv(URL_VARIABLE, database)
-            with running_server(port=port):
-                expect(lead.get_by_text("gave the unit unasked")).to_be_visible(timeout=30_000)
-                expect(lead.get_by_text("Reconnecting.")).to_be_hidden(timeout=30_000)
-                expect(candidate.get_by_text("Reconnecting.")).to_be_hidden(timeout=30_000)
-                expect(candidate.get_by_label("Scratchpad, in Markdown")).to_have_value("8N over 6N is 4/3")
-                room.until(lambda state: state.pad == "8N over 6N is 4/3", candidate)
-                expect(candidate.get_by_text("Page not found")).to_have_count(0)
-                lead.get_by_role("button", name=re.compile("^Next: ")).click()
-                expect(candidate.get_by_role("timer")).to_contain_text("The facts change", timeout=10_000)
-                for page in pages.values():
-                    page.context.close()
+            second.context.set_offline(True)
+            killed = restarted.enter_context(running_server(port=port))
+            for page in (first, second):
+                page.context.set_offline(False)
+                expect(page.get_by_text("Reconnecting.")).to_be_hidden(timeout=30_000)
+                box = evidence(lead) if page is lead else claim(candidate)
+                expect(box).to_be_enabled(timeout=30_000)
+                expect(box).to_have_value(typed)
+                expect(page.get_by_text("Page not found")).to_have_count(0)
+            expect(lead.get_by_text(kept)).to_be_visible()
+            expect(pad(candidate)).to_have_value(written)
+            room.until(lambda state, written=written: state.pad == written, candidate, seconds=20)
+            assert [event for event in room.log if event.seq <= before[-1].seq] == before
+        lead.get_by_role("button", name=re.compile("^Next: ")).click()
+        expect(candidate.get_by_role("timer")).to_contain_text("The facts change", timeout=10_000)
+        for page in pages.values():
+            page.context.close()
 
 
 def test_the_console_reaches_from_desk_to_phone_and_breaks_no_rule_of_access(app: OpenPage, rooms: Rooms):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1.element_tree import TextInput
 
 from core.cards.draw import draw
 from core.mock.calculator import scenario_from, serving_results, training_results
@@ -72,10 +73,13 @@ def test_stuck_is_told_and_taken_back():
 
 
 def claim(page: SeatVisit, words: str, number: str = "", unit: str = "", sure: int | None = None) -> None:
-    page.at.text_input(key="mock.claim.claim").set_value(words)
-    page.at.text_input(key="mock.claim.number").set_value(number)
-    page.at.text_input(key="mock.claim.unit").set_value(unit)
-    page.at.button_group(key="mock.claim.confidence").set_value(sure)
+    for label, value in (("Claim", words), ("Number", number), ("Unit", unit)):
+        claim_box(page, label).set_value(value)
+    next(group for group in page.at.button_group if group.label == "How sure are you?").set_value(sure)
+
+
+def claim_box(page: SeatVisit, label: str) -> TextInput:
+    return next(box for box in page.at.text_input if box.label == label)
 
 
 def test_a_claim_is_added_changed_and_removed():
@@ -84,9 +88,9 @@ def test_a_claim_is_added_changed_and_removed():
     page.press("Add the claim")
     (row,) = room.state.claims.values()
     assert (row.claim, row.number, row.unit, row.confidence) == ("HFU ceiling", "47", "%", 70)
-    assert page.at.text_input(key="mock.claim.claim").value == ""
+    assert claim_box(page, "Claim").value == ""
     page.press("Change")
-    assert page.at.text_input(key="mock.claim.number").value == "47"
+    assert claim_box(page, "Number").value == "47"
     claim(page, "HFU ceiling", "46.7", "%", 90)
     page.press("Keep the change")
     (row,) = room.state.claims.values()
@@ -100,7 +104,7 @@ def test_an_empty_claim_is_refused_in_words_and_what_was_typed_stays():
     claim(page, " ", "47")
     page.press("Add the claim")
     assert "claim is empty" in page.says()
-    assert page.at.text_input(key="mock.claim.number").value == "47"
+    assert claim_box(page, "Number").value == "47"
     assert not room.state.claims
 
 

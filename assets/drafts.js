@@ -1,0 +1,100 @@
+// Keeps what is typed into the text boxes of a form until Python has it: over a reload, a lost connection and a server
+// that was restarted, whose first page run draws every box anew and empty.
+//
+// Python sends a name for the form, the room, a token that is new whenever it has kept what was sent or has itself
+// written into the boxes ("" before it ever did), and the boxes' classes in a fixed order. Drafts lie in the session storage of this tab and end with it.
+const PREFIX = "ridgepoint.draft.";
+const LOOK_MS = 250; // for a box that was drawn anew
+
+const forms = new Map(); // by name: another room's form takes the place of this one
+let looking = false;
+let lost = false; // the connection
+
+export default function ({ data: [name, room, token, classes] }) {
+  const before = forms.get(name);
+  const known = before?.room === room ? before : { token: "", boxes: [] };
+  const boxes = classes.map((each, at) => ({
+    each,
+    place: `${PREFIX}${room}.${name}.${at}`,
+    seen: known.boxes[at]?.seen,
+    restored: known.boxes[at]?.restored,
+  }));
+  forms.set(name, { room, token, boxes });
+  if (token && token !== known.token) boxes.forEach(forget);
+  start();
+  look();
+}
+
+function start() {
+  if (looking) return;
+  looking = true;
+  document.addEventListener("input", typed, true);
+  setInterval(look, LOOK_MS);
+}
+
+function connected() {
+  return document.querySelector("[data-testid=stApp]")?.dataset.testConnectionState === "CONNECTED";
+}
+
+function field(box) {
+  return document.querySelector(`.${box.each} :is(input, textarea)`);
+}
+
+function allBoxes() {
+  return [...forms.values()].flatMap((form) => form.boxes);
+}
+
+function typed({ target }) {
+  for (const box of allBoxes()) {
+    if (!target.closest?.(`.${box.each}`)) continue;
+    if (target.value !== box.restored) box.restored = null;
+    store(box, target.value);
+  }
+}
+
+function look() {
+  const back = connected() && lost;
+  lost = !connected();
+  for (const box of allBoxes()) {
+    const found = field(box);
+    if (!found) continue;
+    // A line that was sent down a dead connection has left an empty box, and no word from Python.
+    if (back || found !== box.seen) box.wanted = true;
+    box.seen = found;
+    if (!box.wanted || found.disabled || found.closest("[inert]")) continue;
+    box.wanted = false;
+    const text = stored(box);
+    if (text && !found.value) write(found, (box.restored = text));
+  }
+}
+
+function forget(box) {
+  const found = field(box);
+  // Put back while Python's word that it was kept was on its way.
+  if (found && box.restored && found.value === box.restored) write(found, "");
+  box.restored = null;
+  store(box, "");
+}
+
+// As a hand would: the page's own script has to hear of it.
+function write(found, text) {
+  const kind = found.tagName === "TEXTAREA" ? HTMLTextAreaElement : HTMLInputElement;
+  Object.getOwnPropertyDescriptor(kind.prototype, "value").set.call(found, text);
+  found.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+// Where storage is refused or full, the box itself still holds the text.
+function store(box, text) {
+  try {
+    if (text) sessionStorage.setItem(box.place, text);
+    else sessionStorage.removeItem(box.place);
+  } catch {}
+}
+
+function stored(box) {
+  try {
+    return sessionStorage.getItem(box.place);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,151 @@
+"""What was typed into a room and not sent survives a reload and a dead connection, and goes once the room has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
+
+from core.storage.rooms import RoomStore
+from tests.core.mock.made import at_phase
+from tests.e2e.conftest import OpenPage
+from tests.e2e.mock_rooms import Rooms, cookie_of, seat, served
+from tests.e2e.server import Server, wait_idle
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return f"sqlite:///{tmp_path_factory.mktemp('rooms')}/rooms.db"
+
+
+@pytest.fixture(scope="module")
+def server(browser: Browser, database: str) -> Iterator[Server]:
+    with served(browser, database) as running:
+        yield running
+
+
+@pytest.fixture
+def rooms(server: Server, database: str) -> Iterator[Rooms]:
+    store = RoomStore.open(database)
+    yield Rooms(store)
+    store.engine.dispose()
+
+
+def box(page: Page, name: str) -> Locator:
+    return page.get_by_role("textbox", name=re.compile(f"^{name}"))
+
+
+def reload(page: Page) -> None:
+    page.reload()
+    wait_idle(page)
+
+
+def test_the_interviewer_s_boxes_keep_their_drafts_over_a_reload_until_the_room_has_them(app: OpenPage, rooms: Rooms):
+    room = rooms.played(at_phase(3))
+    lead = seat(app, room, "interviewer")
+    box(lead, "Evidence").fill("+ derived 4/3 #arithmetic")
+    lead.get_by_role("tab", name="Notes").click()
+    box(lead, "Private note").fill("slow to start\nthen fast")
+    reload(lead)
+    expect(box(lead, "Evidence")).to_have_value("+ derived 4/3 #arithmetic")
+    lead.get_by_role("tab", name="Notes").click()
+    expect(box(lead, "Private note")).to_have_value("slow to start\nthen fast")
+
+    box(lead, "Evidence").press("Enter")  # what was put back is what Streamlit sends
+    lead.get_by_role("button", name="Keep the note").click()
+    room.until(lambda state: len(state.ratings["interviewer"].notes) == 1, lead)
+    own = room.state.ratings["interviewer"]
+    assert [(line.text, line.item) for line in own.evidence] == [("derived 4/3", "arithmetic")]
+    assert own.notes[0].text == "slow to start\nthen fast"
+    for name in ("Evidence", "Private note"):
+        expect(box(lead, name)).to_have_value("")
+    wait_idle(lead)  # the browser has heard that they are kept
+    reload(lead)
+    lead.get_by_role("tab", name="Notes").click()
+    expect(box(lead, "Private note")).to_be_enabled()
+    lead.wait_for_timeout(600)  # longer than the page looks for boxes to fill
+    for name in ("Evidence", "Private note"):
+        expect(box(lead, name)).to_have_value("")
+
+
+def test_two_claims_in_a_row_each_leave_an_empty_form_and_a_draft_survives_a_reload(app: OpenPage, rooms: Rooms):
+    room = rooms.played(at_phase(3))
+    page = seat(app, room, "candidate")
+    for number, claim in enumerate(("HFU ceiling", "MFU ceiling"), start=1):
+        box(page, "Claim$").fill(claim)
+        box(page, "Number$").fill("47")
+        box(page, "Unit$").fill("%")
+        reload(page)
+        for name, value in (("Claim$", claim), ("Number$", "47"), ("Unit$", "%")):
+            expect(box(page, name)).to_have_value(value)
+        page.get_by_role("button", name="Add the claim").click()
+        room.until(lambda state, number=number: len(state.claims) == number, page)
+        for name in ("Claim$", "Number$", "Unit$"):
+            expect(box(page, name)).to_have_value("")
+    assert [row.claim for row in room.state.claims.values()] == ["HFU ceiling", "MFU ceiling"]
+
+    box(page, "Number$").fill("48")  # typed, and then another claim is taken up: that one's words stand there
+    page.get_by_role("button", name="Change").first.click()
+    expect(box(page, "Claim$")).to_have_value("HFU ceiling")
+    expect(box(page, "Number$")).to_have_value("47")
+    box(page, "Number$").fill("46.67")
+    page.get_by_role("button", name="Keep the change").click()
+    room.until(lambda state: [row.number for row in state.claims.values()] == ["46.67", "47"], page)
+    page.wait_for_timeout(600)
+    for name in ("Claim$", "Number$", "Unit$"):
+        expect(box(page, name)).to_have_value("")
+
+
+def test_the_scratchpad_keeps_what_was_typed_right_before_a_reload(app: OpenPage, rooms: Rooms):
+    room = rooms.played(at_phase(3).does("candidate", "pad", text="8N over 6N"))
+    page = seat(app, room, "candidate")
+    area = page.get_by_label("Scratchpad, in Markdown")
+    area.press("End")
+    area.press_sequentially(" is 4/3")
+    page.reload()
+    expect(area).to_have_value("8N over 6N is 4/3")
+    room.until(lambda state: state.pad == "8N over 6N is 4/3", page)
+
+    # Another tab of the seat has written meanwhile: neither text is lost.
+    area.press_sequentially("!")
+    page.goto("/mock")
+    room.does("candidate", "pad", text="from the other tab")
+    page.goto(room.path("candidate"))
+    expect(area).to_have_value(re.compile(r"from the other tab\s+8N over 6N is 4/3!|8N over 6N is 4/3!"))
+
+
+def test_a_line_that_went_down_a_dead_connection_stands_in_the_box_again(
+    browser: Browser, server: Server, rooms: Rooms
+):
+    """No conftest `app`: a connection that is closed logs an error, as it should."""
+    room = rooms.played(at_phase(3))
+    context = browser.new_context(base_url=server.url, storage_state=cookie_of("interviewer"))
+    page = context.new_page()
+    routes: list[WebSocketRoute] = []
+    dead = False
+
+    def route(socket: WebSocketRoute) -> None:
+        upstream = socket.connect_to_server()
+        routes.append(socket)
+        socket.on_message(lambda message: None if dead else upstream.send(message))
+
+    page.route_web_socket(re.compile("/_stcore/stream"), route)
+    page.goto(room.path("interviewer"))
+    wait_idle(page)
+    box(page, "Evidence").fill("+ derived 4/3 #arithmetic")
+    dead = True
+    box(page, "Evidence").press("Enter")
+    expect(box(page, "Evidence")).to_have_value("")
+    page.wait_for_timeout(500)
+    dead = False
+    routes[-1].close(code=1012)
+    expect(box(page, "Evidence")).to_have_value("+ derived 4/3 #arithmetic", timeout=30_000)
+    assert room.state.ratings["interviewer"].evidence == ()
+    box(page, "Evidence").press("Enter")
+    room.until(lambda state: len(state.ratings["interviewer"].evidence) == 1, page)
+    expect(box(page, "Evidence")).to_have_value("")
+    page.wait_for_timeout(600)
+    expect(box(page, "Evidence")).to_have_value("")
+    context.close()
