@@ -134,9 +134,11 @@ def _weights(scenario: ServingScenario) -> Working:
     )
 
 
-def speculation_workings(scenario: Scenario, acceptance: float, draft_cost: float, index: int) -> list[Working]:
+def speculation_workings(
+    scenario: Scenario, acceptance: float, draft_cost: float, index: int, profile: Profile | None = None
+) -> list[Working]:
     """Tokens that a pass yields, and the speed-up at the scenario's batch."""
-    sweep, draft = over_draft(scenario, acceptance, draft_cost), DRAFT_TOKENS[index]
+    sweep, draft = over_draft(scenario, acceptance, draft_cost, profile), DRAFT_TOKENS[index]
     at = sweep.batch.index(scenario.serving.batch)
     speedup, verify = float(sweep.speedup[index, at]), float(sweep.verify_cost[index, at])
     expression = f"{number(sweep.tokens[index])} / ({number(verify)} + {product(draft, draft_cost)})"
@@ -148,8 +150,14 @@ def speculation_workings(scenario: Scenario, acceptance: float, draft_cost: floa
             terms=(Term("speed-up", expression, speedup, "x"),),
             value=speedup,
             unit="x",
-            assumptions=("the checking pass and the plain step at their floors",),
-            source="Leviathan et al. 2022, arXiv:2211.17192, theorem 3.8",
+            assumptions=("the checking pass and the plain step at their floors",)
+            if profile is None
+            else (
+                "the checking pass and the plain step from measured kernels",
+                "attention of several tokens: that of one, times the ratio of their floors",
+            ),
+            source="Leviathan et al. 2022, arXiv:2211.17192, theorem 3.8"
+            + ("" if profile is None else f"; kernels: {profile.citation}"),
         ),
     ]
 

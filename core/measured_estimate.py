@@ -20,9 +20,11 @@ from core.dtypes import bytes_per_element
 from core.hardware import Accelerator
 from core.kernel_counts import num_kernels
 from core.kv_layers import heads_per_gpu, mixer_counts
+from core.kv_reads import picks_tokens
 from core.launches import EAGER_LAUNCH_S, queue_s
 from core.log_grid import Reading
 from core.measured_profile import ExpertShape, Phase, Profile
+from core.mixer_matrices import EXPANSION
 from core.mixer_operators import mixing_operators
 from core.model_spec import Attention, LatentAttention, Mixer, ModelSpec
 from core.operators import model_operators
@@ -45,6 +47,7 @@ from core.work import Operator, Work
 Basis = Literal["measured", "continued", "stated"]
 MATRICES, ATTENTION, BETWEEN, MESSAGES, LAUNCHES = "matrices", "attention", "between", "messages", "launches"
 _SORTING = "routing and permutation"
+_IN_PROPORTION = "Attention is read as a plain pass's, in proportion to their floors."
 _OUTSIDE = ("embedding", "final norm", "output head")
 # Measured kernels that do the work of an operator, and the share of its bytes that each moves. A fused norm reads the
 # sum and the residual and writes both back (4 widths); apart, the norm moves 2 of these and the sum 3.
@@ -134,6 +137,7 @@ def measured_decode(
     accelerator: Accelerator | None = None,
     fabric: Fabric | None = None,
     eager: bool = False,
+    tokens_per_sequence: ArrayLike = 1,
     efficiencies: Efficiencies = EFFICIENCIES,
     **formats: Unpack[ServingFormats],
 ) -> MeasuredStep:
@@ -149,6 +153,8 @@ def measured_decode(
         fabric: links between the GPUs; None: those that the accelerator usually comes with. Messages are read from the
             profile only over those, since it was measured on them.
         eager: kernels are launched one by one and not in a graph, so the queue of launches may be longer than the work.
+        tokens_per_sequence: tokens checked at once, as in :func:`core.serving_work.decode_work`. Attention over several
+            is that over one, times the ratio of their floors: no profile measures it. [tokens]
         efficiencies: for what was not measured.
         formats: see :class:`core.serving_weights.ServingFormats`.
 
@@ -156,8 +162,17 @@ def measured_decode(
         ValueError: the profile's system is not in the catalog and no accelerator is given.
     """
     chip = _datasheet(profile, accelerator)
-    work = decode_work(model, seq_len, batch=batch, tensor_parallel=tensor_parallel, **formats)
+    plain = decode_work(model, seq_len, batch=batch, tensor_parallel=tensor_parallel, **formats)
+    work = decode_work(
+        model,
+        seq_len,
+        batch=batch,
+        tensor_parallel=tensor_parallel,
+        tokens_per_sequence=tokens_per_sequence,
+        **formats,
+    )
     step = _Step(profile, chip, model, "decode", seq_len, batch, tensor_parallel, fabric, efficiencies, formats)
+    step.run(whole("tokens_per_sequence", tokens_per_sequence), of_plain=_attention_ratio(work, plain, chip))
     return MeasuredStep(tuple(step.parts(work, eager=eager)), floor_time(work, chip), profile.citation)
 
 
@@ -171,13 +186,23 @@ def measured_prefill(
     accelerator: Accelerator | None = None,
     fabric: Fabric | None = None,
     eager: bool = False,
+    cached_tokens: ArrayLike = 0,
     efficiencies: Efficiencies = EFFICIENCIES,
     **formats: Unpack[ServingFormats],
 ) -> MeasuredStep:
-    """Prefill of ``batch`` prompts in one pass, logits of the last token only; as :func:`measured_decode`."""
+    """Prefill of ``batch`` prompts in one pass, logits of the last token only; as :func:`measured_decode`.
+
+    Of each prompt ``cached_tokens`` are in the cache, as in :func:`core.serving_work.prefill_work`; attention of the
+    rest is that of a whole prompt, times the ratio of their floors.
+    """
     chip = _datasheet(profile, accelerator)
-    work = prefill_work(model, prompt_len, batch=batch, tensor_parallel=tensor_parallel, **formats)
+    plain = prefill_work(model, prompt_len, batch=batch, tensor_parallel=tensor_parallel, **formats)
+    work = prefill_work(
+        model, prompt_len, batch=batch, tensor_parallel=tensor_parallel, cached_tokens=cached_tokens, **formats
+    )
     step = _Step(profile, chip, model, "prefill", prompt_len, batch, tensor_parallel, fabric, efficiencies, formats)
+    new = step.length - whole("cached_tokens", cached_tokens, low=0)
+    step.run(new, of_plain=_attention_ratio(work, plain, chip))
     return MeasuredStep(tuple(step.parts(work, eager=eager)), floor_time(work, chip), profile.citation)
 
 
@@ -239,13 +264,23 @@ class _Step:
         self.length, self.batch = np.broadcast_arrays(
             whole("seq_len", seq_len), whole("batch", batch, high=MOST_SEQUENCES)
         )
-        self.tokens = self.batch if phase == "decode" else self.batch * self.length
         self.fabric = fabric or fabric_of(chip)
         self.formats = formats
         self.kv_dtype = formats.get("kv_dtype", "bf16")
         self.absorbed = phase == "decode" and formats.get("layout", "latent") == "latent"
         self.bytes_per_s = chip.hbm_bytes_per_s
         self.moved_per_s = profile.memory_bytes_per_s or self.bytes_per_s * rates.weight_bandwidth
+
+    def run(self, new: Floats, *, of_plain: Floats) -> None:
+        """Which tokens run.
+
+        Args:
+            new: of each sequence. [tokens]
+            of_plain: floor of the attention, over that of a pass of one token, or of a whole prompt. [-]
+        """
+        self.new, self.of_plain = new, of_plain
+        self.tokens = self.batch * new
+        self.sampled = self.tokens if self.phase == "decode" else self.batch  # that logits are made for
 
     def parts(self, work: ServingWork, *, eager: bool) -> Iterator[Part]:
         operators = self._operators()
@@ -262,19 +297,25 @@ class _Step:
     def _served(self) -> tuple[ServedMatrix, ...]:
         return tuple(served_matrices(self.model, self.gpus, self.formats, absorbed=self.absorbed))
 
+    @property
+    def _made(self) -> Floats:
+        """Tokens whose latents become keys and values: cached ones again, unless sparse attention reads latents."""
+        again = self.formats.get("layout", "latent") == "latent" and not any(map(picks_tokens, self.model.mixers))
+        return self.batch * self.length if again and self.phase == "prefill" else self.tokens
+
     def _operators(self) -> tuple[Operator, ...]:
         return model_operators(
             self.model,
             self.phase,
-            seq_len=self.length,
-            batch=self.batch,
+            seq_len=self.length if self.phase == "decode" else self.new,
+            batch=self.tokens if self.phase == "decode" else self.batch,
             tensor_parallel=self.gpus,
             kv_dtype=self.kv_dtype,
         )
 
     def _matrices(self) -> Iterator[Part]:
         for one in self._served:
-            rows = self.batch if one.is_head else self.tokens
+            rows = self.sampled if one.is_head else self._made if one.matrix.label == EXPANSION else self.tokens
             experts = self._experts(one)
             if experts is not None:  # both products of the experts together: the first stands for both
                 if one.matrix.label.endswith("up projections"):
@@ -326,9 +367,15 @@ class _Step:
             if reading is None:
                 yield from self._stated_mixer(mixer, layers)
             else:
-                yield _read(
-                    "attention" if mixer.window is None else "windowed attention", ATTENTION, reading.times(layers)
-                )
+                label = "attention" if mixer.window is None else "windowed attention"
+                yield _read(label, ATTENTION, self._in_proportion(reading).times(layers))
+
+    def _in_proportion(self, reading: Reading) -> Reading:
+        """Of the pass, from that of a plain one."""
+        if np.all(self.of_plain == 1):
+            return reading
+        cut = Reading(reading.seconds, reading.outside | (self.of_plain != 1), reading.notes).times(self.of_plain)
+        return cut.noted(_IN_PROPORTION)
 
     def _softmax(self, mixer: Attention) -> Reading | None:
         """From the curve of full attention: decode reads a window's tokens, prefill multiplies a share of all."""
@@ -363,7 +410,7 @@ class _Step:
         peak = (multiply_flops_per_s(self.chip, "bf16") or np.nan) * self.rates.attention_compute
         for operator in mixing_operators(mixer, layers, work, absorbed=work.absorbed(sparse=sparse)):
             moved = operator.bytes / (self.bytes_per_s * self.rates.kv_bandwidth)
-            seconds = np.fmax(moved, operator.flops / peak) + layers * self.rates.attention_start_s
+            seconds = self.of_plain * np.fmax(moved, operator.flops / peak) + layers * self.rates.attention_start_s
             note = f"{operator.label[:1].upper()}{operator.label[1:]} was not measured."
             yield Part(operator.label, ATTENTION, seconds, "stated", (note,))
 
@@ -402,6 +449,12 @@ class _Step:
         over = "" if usual else " over these links"
         note = f"All-reduces among {self.gpus} GPUs{over} were not measured."
         yield Part("all-reduces", MESSAGES, seconds, "stated", (note,))
+
+
+def _attention_ratio(work: ServingWork, plain: ServingWork, chip: Accelerator) -> Floats:
+    """Floor of the attention of one pass over that of another; 1 where there is none. [-]"""
+    ours, theirs = (np.fmax(time.kv_s, time.attention_s) for time in (floor_time(work, chip), floor_time(plain, chip)))
+    return np.asarray(np.where(theirs > 0, ours / np.where(theirs > 0, theirs, 1.0), 1.0))
 
 
 def _read(label: str, kind: str, reading: Reading) -> Part:

@@ -18,7 +18,7 @@ def by_draft(sweep: SpeculationSweep, *, batch: int) -> LiveFigure:
     """Speed-up of speculative decoding over the batch; the slider is the draft's length."""
     batches, own = list(sweep.batch), sweep.batch.index(batch)
     top = max(1.1 * float(sweep.speedup.max()), 1.5)
-    traces = [line("speed-up at the floor", "accent", batches, sweep.speedup[0])]
+    traces = [line(f"speed-up {sweep.basis}", "accent", batches, sweep.speedup[0])]
     layout = {
         "height": 300,
         "margin": {"l": 56, "r": 16, "t": 24, "b": 44},

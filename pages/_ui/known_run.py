@@ -20,6 +20,7 @@ from core.bottleneck_verdict import verdicts
 from core.constraints import Problem
 from core.hardware import Accelerator
 from core.scenario import Scenario
+from pages._ui import profile_choice
 
 _KINDS = ("MFU", "tokens/s")
 _KEPT: Any = {"persist_state": "session"}
@@ -70,7 +71,7 @@ def counted_run(scenario: Scenario) -> Utilization | Problem:
         kind,
         _held(f"typed.{kind}", None),
         _held("count", COUNTS[0]),
-        estimate=verdicts(scenario)[0].tokens_per_s,
+        estimate=verdicts(scenario, profile_choice.active())[0].tokens_per_s,
         has_peak=dtype is not None,
     )
     if isinstance(found, Problem):

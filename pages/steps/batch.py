@@ -77,7 +77,7 @@ def follow_sliders(places: dict[str, Any]) -> None:
 
 def follow_levers(places: dict[str, Any], sweep: batch.BatchSweep) -> None:
     """The open tab's numbers."""
-    scenario, unit = state.current(), settings.unit()
+    scenario, unit, profile = state.current(), settings.unit(), profile_choice.active()
     chosen = st.session_state
     if "Paging" in places:
         data_table(places["Paging"], batch_tables.reserved_rows(batch_levers.reservations(scenario.serving)))
@@ -85,21 +85,19 @@ def follow_levers(places: dict[str, Any], sweep: batch.BatchSweep) -> None:
         data_table(places["Bits"], batch_tables.format_rows(batch_levers.formats(scenario.serving), unit))
     if "Speculation" in places:
         acceptance, draft_cost = chosen["batch.acceptance"], chosen["batch.draft_cost"]
-        drafts = batch_token.over_draft(scenario, acceptance, draft_cost)
+        drafts = batch_token.over_draft(scenario, acceptance, draft_cost, profile)
         with places["Speculation"]:
             drawn = speculation.by_draft(drafts, batch=scenario.serving.batch)
             at = live_chart(drawn, key="batch.speculation")
         shown = places["Speculation working"]
-        show_workings(shown, lambda: speculation_workings(scenario, acceptance, draft_cost, at), unit)
+        show_workings(shown, lambda: speculation_workings(scenario, acceptance, draft_cost, at, profile), unit)
     if "Prefix hits" in places:
-        data_table(places["Prefix hits"], batch_tables.prefix_rows(batch_token.prefix_hits(scenario), unit))
+        data_table(places["Prefix hits"], batch_tables.prefix_rows(batch_token.prefix_hits(scenario, profile), unit))
     if "Price" in places:
         rent, use = chosen["batch.rent"], chosen["batch.use"]
         rows = batch_token.prices(sweep, scenario.serving, rent, use)
         data_table(places["Price"], batch_tables.price_rows(rows))
-        show_workings(
-            places["Price working"], lambda: price_workings(scenario, rent, use, profile_choice.active()), unit
-        )
+        show_workings(places["Price working"], lambda: price_workings(scenario, rent, use, profile), unit)
 
 
 def throughput() -> dict[str, Any]:

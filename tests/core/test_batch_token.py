@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from core.batch import headline_of, over_batch
+from core.batch import formats_of, headline_of, over_batch
 from core.batch_token import DRAFT_TOKENS, HIT_SHARES, over_draft, prefix_hits, prices
 from core.hardware import load_accelerators
 from core.kv_cache import kv_bytes
+from core.measured_estimate import measured_decode, measured_prefill
+from core.measured_profile import load_profile
 from core.presets import load_presets
 from core.scenario import build, changed
 from core.scenario_link import default_scenario
@@ -77,3 +79,43 @@ def test_what_does_not_fit_is_priced_as_such():
     scenario = PRESETS["megatron-1t-3072"]
     rows = prices(over_batch(scenario), scenario.serving, 2.0, 1.0)
     assert [row.fits for row in rows] == [False, False]
+
+
+H100 = load_profile("h100-sxm")
+
+
+def test_on_a_profile_a_check_costs_what_its_kernels_take():
+    floors, measured = over_draft(START, 0.8, 0.05), over_draft(START, 0.8, 0.05, H100)
+    assert (floors.basis, measured.basis) == ("at the floor", "as measured")
+    assert measured.tokens.tolist() == floors.tokens.tolist()
+    here = START.serving
+    plain, five = (
+        measured_decode(
+            H100,
+            here.model,
+            here.context_len,
+            batch=here.batch,
+            tensor_parallel=here.serving_tensor_parallel,
+            tokens_per_sequence=tokens,
+            **formats_of(here),
+        ).step_s
+        for tokens in (1, 5)
+    )
+    four, at = DRAFT_TOKENS.index(4), measured.batch.index(here.batch)
+    assert measured.verify_cost[four, at] == pytest.approx(float(five / plain))
+    assert measured.speedup[four, at] == pytest.approx(3.3616 / (float(five / plain) + 0.2))
+    assert np.all(measured.verify_cost >= 1)
+    # Kernels that nothing hides come on top of the memory's wait, so measured silicon gains less than its floor says.
+    assert measured.speedup[four, at] < floors.speedup[four, at]
+    assert over_draft(START, 0.8, 0.05, H100) is measured
+
+
+def test_on_a_profile_prefill_takes_its_kernels_and_saves_the_same_work():
+    stated, measured = prefix_hits(START), prefix_hits(START, H100)
+    assert measured.saved_flops.tolist() == stated.saved_flops.tolist()
+    assert measured.saved_bytes.tolist() == stated.saved_bytes.tolist()
+    assert np.all(np.diff(measured.prefill_s) < 0)
+    assert measured.prefill_s / stated.prefill_s == pytest.approx(1.0, abs=0.1)
+    here = START.serving
+    whole = measured_prefill(H100, here.model, here.context_len, tensor_parallel=8, **formats_of(here)).step_s
+    assert measured.prefill_s[0] == pytest.approx(float(whole))

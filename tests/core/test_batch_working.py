@@ -9,6 +9,7 @@ from core.batch_questions import throughput_ratio
 from core.batch_token import DRAFT_TOKENS, over_draft, prices
 from core.batch_working import cap_workings, price_workings, speculation_workings, step_workings
 from core.hardware import load_accelerators
+from core.measured_profile import load_profile
 from core.model_spec import load_models
 from core.presets import load_presets
 from core.scenario import build, changed, with_model
@@ -97,3 +98,13 @@ def test_speculation_and_price_are_the_pages():
     assert speedup.value == sweep.speedup[3, sweep.batch.index(32)]
     (price,) = price_workings(START, 2.0, 0.5)
     assert price.value == prices(over_batch(START), START.serving, 2.0, 0.5)[1].estimate
+
+
+def test_on_a_profile_the_speed_up_is_the_charts_and_cites_it():
+    profile = load_profile("h100-sxm")
+    sweep = over_draft(START, 0.8, 0.05, profile)
+    _, speedup = speculation_workings(START, 0.8, 0.05, 3, profile)
+    assert speedup.value == sweep.speedup[3, sweep.batch.index(32)]
+    assert calculate(speedup.substitution) == pytest.approx(speedup.value, rel=1e-9)
+    assert profile.citation in speedup.source
+    assert not any("floors," in text for text in speedup.assumptions)

@@ -208,3 +208,48 @@ def test_every_model_of_the_catalog_gets_an_estimate(name):
         assert np.isfinite(step.step_s)
         # The floor takes even routing; the measured experts' was skewed, so that small batches hit fewer of them.
         assert step.step_s > step.floor_s * 0.95
+
+
+def of(step, kind):
+    return {part.label: part for part in step.parts if part.kind == kind}
+
+
+def test_one_token_and_no_known_prefix_are_the_plain_passes():
+    plain = measured_decode(H200, LLAMA, 8192, batch=[1, 32], tensor_parallel=8)
+    checked = measured_decode(H200, LLAMA, 8192, batch=[1, 32], tensor_parallel=8, tokens_per_sequence=1)
+    assert checked.parts[0].seconds.tolist() == plain.parts[0].seconds.tolist()
+    assert checked.step_s.tolist() == plain.step_s.tolist()
+    prompt = measured_prefill(H200, LLAMA, 4096, tensor_parallel=8)
+    assert measured_prefill(H200, LLAMA, 4096, tensor_parallel=8, cached_tokens=0).step_s == prompt.step_s
+
+
+def test_a_checking_pass_multiplies_all_its_tokens_and_reads_the_cache_once():
+    """Four tokens of each of eight sequences: the products of 32 sequences, the attention of eight."""
+    four = measured_decode(H200, LLAMA, 8192, batch=8, tensor_parallel=8, tokens_per_sequence=4)
+    eight, many = (measured_decode(H200, LLAMA, 8192, batch=batch, tensor_parallel=8) for batch in (8, 32))
+    assert four.of_kind(MATRICES) == pytest.approx(many.of_kind(MATRICES))
+    assert four.of_kind(MESSAGES) == pytest.approx(many.of_kind(MESSAGES))
+    assert four.of_kind("attention") == pytest.approx(eight.of_kind("attention"))  # memory's time at either
+    assert eight.step_s < four.step_s < many.step_s
+    # At 64 tokens for 64 query heads over 8 the scores are the limit, and attention pays for them.
+    wide = measured_decode(H200, LLAMA, 8192, batch=8, tensor_parallel=8, tokens_per_sequence=64)
+    assert wide.of_kind("attention") > 1.5 * eight.of_kind("attention")
+    assert of(wide, "attention")["attention"].basis == "continued"
+    assert any("in proportion to their floors" in note for note in wide.notes)
+
+
+def test_what_a_prefix_cache_holds_is_not_multiplied_again():
+    whole, rest = (measured_prefill(H200, LLAMA, 8192, tensor_parallel=8, cached_tokens=c) for c in (0, 4096))
+    half = measured_prefill(H200, LLAMA, 4096, tensor_parallel=8)
+    assert rest.of_kind(MATRICES) == pytest.approx(half.of_kind(MATRICES))
+    assert rest.of_kind(MESSAGES) == pytest.approx(half.of_kind(MESSAGES))
+    # Of 8,192^2 / 2 pairs the first half of the prompt has a quarter.
+    assert rest.of_kind("attention") == pytest.approx(0.75 * whole.of_kind("attention"), rel=1e-3)
+
+
+def test_cached_latents_are_expanded_again():
+    model = MODELS["deepseek-ai/DeepSeek-V3"]
+    whole, rest = (measured_prefill(H200, model, 8192, tensor_parallel=8, cached_tokens=c) for c in (0, 4096))
+    label = "keys and values from the latent"
+    assert of(rest, MATRICES)[label].seconds == of(whole, MATRICES)[label].seconds
+    assert rest.of_kind(MATRICES) < 0.6 * whole.of_kind(MATRICES), "all others meet half of the tokens"

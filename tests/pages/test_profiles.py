@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import batch
+from core import batch, batch_token
+from core.display import show_seconds
 from core.measured_profile import load_profile, profile_ids
 from core.scenario_link import default_scenario
-from pages._ui import profile_view
+from pages._ui import known_run, profile_view
 from tests.pages.conftest import OpenPage
 
 PAGE = "pages/gpu/profiles.py"
@@ -144,6 +145,39 @@ def test_step_3_times_come_from_the_profile_and_bytes_stay(open_page: OpenPage):
     plain = answered(open_page("pages/steps/communication.py", {"tp": "8", "dp": "8"}))
     assert "Estimates: matrices at" in says(plain)
     assert "Collectives of" not in says(plain)
+
+
+@pytest.mark.parametrize("tab", ["Speculation", "Prefix hits"])
+def test_levers_of_step_5_take_the_profile(open_page: OpenPage, tab):
+    def shown(query: dict[str, str]) -> str:
+        at = answered(open_page(BATCH, query))
+        at.session_state["batch.lever"] = tab
+        at = at.run()
+        assert not at.exception
+        return sent(at)
+
+    measured, stated = shown(NO_QUESTIONS), shown({})
+    scenario, profile = default_scenario(), load_profile("h100-sxm")
+    if tab == "Speculation":
+        assert "speed-up as measured" in measured
+        assert "speed-up as measured" not in stated
+    else:
+        for words, chosen in ((measured, profile), (stated, None)):
+            assert show_seconds(float(batch_token.prefix_hits(scenario, chosen).prefill_s[0])) in words
+
+
+def test_the_known_run_starts_from_the_profiles_estimate(open_page: OpenPage, monkeypatch):
+    asked = []
+    judge = known_run.verdicts
+
+    def watched(scenario, profile=None):
+        asked.append(profile)
+        return judge(scenario, profile)
+
+    monkeypatch.setattr(known_run, "verdicts", watched)
+    at = answered(open_page(BOTTLENECK, NO_QUESTIONS))
+    assert not at.exception
+    assert set(asked) == {load_profile("h100-sxm")}
 
 
 def test_step_4_has_measured_times_beside_its_floors(open_page: OpenPage):
