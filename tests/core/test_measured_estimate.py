@@ -252,4 +252,5 @@ def test_cached_latents_are_expanded_again():
     whole, rest = (measured_prefill(H200, model, 8192, tensor_parallel=8, cached_tokens=c) for c in (0, 4096))
     label = "keys and values from the latent"
     assert of(rest, MATRICES)[label].seconds == of(whole, MATRICES)[label].seconds
-    assert rest.of_kind(MATRICES) < 0.6 * whole.of_kind(MATRICES), "all others meet half of the tokens"
+    other = "query and key/value latents"  # meets the new tokens alone
+    assert of(rest, MATRICES)[other].seconds < 0.6 * of(whole, MATRICES)[other].seconds
