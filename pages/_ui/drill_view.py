@@ -45,8 +45,10 @@ def drill(card: Card, seed: int, place: str, mode: Mode | None) -> Outcome | Non
         text(variant.fill(card.sections["Prompt"]))
         if outcome is None:
             answering.start_clock(key)
-            if mode not in TIMED:
-                _worked(variant, key, mode)
+            # The box keeps its place, and with it what was typed, when the first steps come later than it.
+            with st.container():
+                if mode not in TIMED:
+                    _worked(variant, key, mode)
             _ask(variant, key, mode)
         else:
             _reveal(variant, outcome, mode)

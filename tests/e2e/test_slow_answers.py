@@ -1,0 +1,62 @@
+"""A server that answers late takes nothing from a reader: no text that was typed, no page that was chosen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect
+
+from core.cards.draw import draw
+from tests.e2e.conftest import OpenPage
+from tests.e2e.server import running_server, wait_idle
+from tests.e2e.slow import slow_from_now_on, slow_from_the_start
+from tests.e2e.test_practice import CARDS, DRILL
+
+DELAY_MS = 400
+LEAVING = Path(__file__).parent / "apps" / "leaving_demo" / "app.py"
+
+
+def press(page: Page) -> None:
+    page.get_by_role("button", name="Press").click()
+
+
+def test_a_press_just_after_the_click_that_leaves_a_page_does_not_bring_it_back(browser: Browser):
+    with running_server(LEAVING) as server:
+        page = browser.new_page()
+        slow_from_the_start(page, 0)
+        page.goto(server.url)
+        wait_idle(page)
+        press(page)
+        expect(page.get_by_text("Pressed 1 times")).to_be_visible()
+        slow_from_now_on(page, DELAY_MS)
+        page.get_by_role("link", name="Second").click()
+        press(page)  # the first page still stands, and the second is being drawn
+        expect(page.get_by_text("All of it")).to_be_visible()
+        page.wait_for_timeout(3 * DELAY_MS)
+        wait_idle(page)
+        expect(page.get_by_role("heading", level=1)).to_have_text("Second")
+        expect(page.get_by_text("All of it")).to_be_visible()
+
+        slow_from_now_on(page, 0)  # a page that one has come back to obeys again
+        press(page)
+        expect(page.get_by_text("Pressed 2 times")).to_be_visible()
+        page.get_by_role("link", name="First").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("First")
+        wait_idle(page)
+        press(page)
+        expect(page.get_by_text("Pressed 3 times")).to_be_visible()
+        page.close()
+
+
+def test_what_was_typed_before_the_browser_store_answered_stays_in_its_box(app: OpenPage):
+    page = app("/settings")
+    slow_from_the_start(page, 3 * DELAY_MS)
+    page.goto(f"/drills?card={DRILL}&seed=3")
+    typed = page.get_by_label("Your answer")
+    answer = f"{draw(CARDS[DRILL], 3).answer:.1f}"
+    typed.fill(answer)
+    expect(page.get_by_text("1. Bytes of a step")).to_have_count(0)  # the first steps wait for the browser's answer
+    expect(page.get_by_text("1. Bytes of a step")).to_be_visible()
+    expect(typed).to_have_value(answer)
+    typed.press("Enter")
+    expect(page.get_by_text("Right").first).to_be_visible()
