@@ -7,10 +7,11 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import streamlit as st
 
-from core.mock.roles import ROLES
+from core.mock.roles import Role
 from pages._ui.rooms import ROLE_WORDS, ROOM_KEY, TOKEN_KEY, query_of
 
 ROOM_PATH = "room"
+ORDER: tuple[Role, ...] = ("candidate", "interviewer", "rater", "observer")  # the one to send comes first
 FOR_WHOM = {
     "interviewer": "yours: keep it",
     "rater": "for a colleague who scores as well; leave it unused otherwise",
@@ -28,7 +29,7 @@ def link_of(room: str, token: str) -> str:
 
 def links(room: str, tokens: Mapping[str, str]) -> None:
     """The links with a button each that copies it."""
-    for role in ROLES:
+    for role in ORDER:
         if role in tokens:
             st.markdown(f"**{ROLE_WORDS[role]}** :small[:gray[{FOR_WHOM[role]}]]")
             st.code(link_of(room, tokens[role]), language=None, wrap_lines=True)

@@ -52,9 +52,7 @@ def lead(own: OwnRooms) -> None:
         chosen = st.selectbox("Pack", list(packs), format_func=lambda pack: _in_words(packs[pack]), key="lobby.pack")
         pack = packs[chosen]
         st.markdown(plain(pack.model.about))
-        if st.session_state.get("lobby.level_of") != chosen:
-            st.session_state["lobby.level_of"], st.session_state["lobby.level"] = chosen, pack.model.level
-        st.segmented_control("Level", LEVELS, required=True, key="lobby.level")
+        st.segmented_control("Level", LEVELS, default=pack.model.level, required=True, key=_level_key(pack))
         numbers = st.segmented_control(
             "Numbers",
             [PACK_NUMBERS, OTHER_NUMBERS],
@@ -81,6 +79,11 @@ def _in_words(pack: Pack) -> str:
     return f"{model.title} ({model.minutes} min, {model.theme}, {model.level})"
 
 
+def _level_key(pack: Pack) -> str:
+    """A control for each pack: a default reaches the browser even where a first run is cut short, a set value may not."""
+    return f"lobby.level.{pack.id}"
+
+
 def _until() -> str:
     if place.listens_locally():
         return "The room stays on this computer until you delete it."
@@ -89,7 +92,7 @@ def _until() -> str:
 
 def _create(pack: Pack) -> None:
     """Open the room and take the interviewer's seat in it for this browser."""
-    level: Level = st.session_state["lobby.level"]
+    level: Level = st.session_state[_level_key(pack)]
     seed = st.session_state.get("lobby.seed") if st.session_state.get("lobby.numbers") == OTHER_NUMBERS else None
     try:
         store = rooms.store()
@@ -118,8 +121,9 @@ def _links() -> None:
         return
     with st.container(border=True):
         st.markdown(f":material/check_circle: **The room {new.room} is open.** Send the candidate their link.")
+        mock_links.links(new.room, {"candidate": new.tokens["candidate"]})
         _enter(new.room, new.tokens)
-        mock_links.links(new.room, new.tokens)
+        mock_links.links(new.room, {role: token for role, token in new.tokens.items() if role != "candidate"})
         st.markdown(":small[:gray[The links are kept in this browser and nowhere else.]]")
 
 

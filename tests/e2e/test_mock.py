@@ -84,8 +84,11 @@ def slider(page: Page) -> Locator:
 
 def test_a_room_from_the_lobby_to_a_reply_that_arrives(app: OpenPage):
     lead = app("/mock")
+    level = lead.get_by_role("radiogroup", name="Level").get_by_role("radio", checked=True)
+    expect(level).to_have_count(1)  # from the first look on
     lead.get_by_role("combobox", name="Pack").click()
     lead.get_by_role("option", name="Train and serve a 70B").click()
+    expect(level).to_have_text("staff")
     wait_idle(lead)
     press(lead, "Agree and open the room")
     expect(lead.get_by_test_id("stCode")).to_have_count(4)
@@ -93,7 +96,7 @@ def test_a_room_from_the_lobby_to_a_reply_that_arrives(app: OpenPage):
     lead.get_by_role("link", name="Open your console").click()
     expect(lead.get_by_text("Before you start")).to_be_visible()
 
-    _, _, host, query = links[2].split("/", 3)
+    _, _, host, query = links[0].split("/", 3)
     candidate = app(f"/{query.strip()}")
     assert host in candidate.url
     press(candidate, "Agree and take the seat")
@@ -110,8 +113,8 @@ def test_a_room_from_the_lobby_to_a_reply_that_arrives(app: OpenPage):
     lead.goto("/mock")
     wait_idle(lead)
     lead.get_by_text(re.compile("Train and serve a 70B model, staff,")).click()
-    expect(lead.get_by_text(links[2].strip()[-20:])).to_be_visible()
-    lead.get_by_role("textbox", name="The link that you were given").fill(links[0])
+    expect(lead.get_by_text(links[0].strip()[-20:])).to_be_visible()
+    lead.get_by_role("textbox", name="The link that you were given").fill(links[1])
     press(lead, "Join")
     expect(lead.get_by_role("timer")).to_contain_text("Clarify")
 
