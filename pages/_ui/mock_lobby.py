@@ -80,7 +80,7 @@ def _in_words(pack: Pack) -> str:
 
 
 def _level_key(pack: Pack) -> str:
-    """A control for each pack: a default reaches the browser even where a first run is cut short, a set value may not."""
+    """One for each pack: a default reaches the browser where a first run is cut short, a value that is set may not."""
     return f"lobby.level.{pack.id}"
 
 
