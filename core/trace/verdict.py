@@ -1,7 +1,9 @@
 """The limit that a trace names: what the largest part of the time went to, with the numbers that say so.
 
-The rule is that of the step-time estimate: the longest part binds. A trace shows that a kernel runs, not what holds it
-back inside, so "kernels" means compute or memory bandwidth, and which of the two stays open.
+The rule is that of the step-time estimate: of compute, memory bandwidth, communication and each kind of waiting the
+longest binds. A trace shows that a kernel runs, not what holds it back inside. So kernels count in two kinds, which
+different limits may hold: matrix products with attention, and all others, which move more than they compute. The larger
+kind stands against the other limits; both together would win against each although neither binds.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ Limit = Literal["kernels", "communication", "launch", "input", "copies", "unknow
 LIMITS: tuple[Limit, ...] = ("kernels", "communication", "launch", "input", "copies", "unknown")
 # The step of the method to read. Launches stand with attention (4), where fused kernels and CUDA graphs are compared.
 _STEP: dict[Limit, int] = {"kernels": 1, "communication": 3, "launch": 4, "input": 1, "copies": 2, "unknown": 1}
+_ALSO = 0.2  # of the whole time, from which a second limit is named
 _MUCH_ATTENTION = 0.5  # of the compute kernels' time; then the attention kernel is the one to look at first
 
 
@@ -28,15 +31,13 @@ class TraceVerdict:
 
     limit: Limit
     shares: dict[Limit, float]  # of the whole time, mean over the GPUs; they add up to 1
+    kinds: tuple[float, float]  # of the whole time: matrix products and attention; other kernels
     step: int  # 1 to 5: the step of the method to read
+    also: Limit | None  # a second limit that takes much of the time, to look at next
+    also_step: int | None
     title: str
     evidence: tuple[str, ...]  # sentences with the numbers
     advice: str
-
-    @property
-    def next(self) -> Limit:
-        """What would bind after it."""
-        return max((limit for limit in LIMITS if limit != self.limit), key=lambda limit: self.shares[limit])
 
     @property
     def most_gain(self) -> float:
@@ -46,18 +47,27 @@ class TraceVerdict:
 
 
 def verdict(report: TraceReport) -> TraceVerdict:
-    """The largest share binds; of equal ones the first of LIMITS."""
+    """The largest share binds, kernels by the larger of their two kinds; of equal ones the first of LIMITS."""
     every = [limit_shares(gpu.whole) for gpu in report.gpus]
     shares = {limit: float(np.mean([each[limit] for each in every])) for limit in LIMITS}
-    limit = max(LIMITS, key=lambda name: shares[name])
-    attention = limit == "kernels" and report.work_share("attention") > _MUCH_ATTENTION
+    products = shares["kernels"] * (report.work_share("matrix products") + report.work_share("attention"))
+    kinds = (products, shares["kernels"] - products)
+    against = shares | {"kernels": max(kinds)}
+    limit, second = sorted(LIMITS, key=lambda name: -against[name])[:2]
+    also = second if shares[second] >= _ALSO and second != "unknown" else None
+    attention = report.work_share("attention") > _MUCH_ATTENTION
+    steps = _STEP | {"kernels": 4 if attention else _STEP["kernels"]}
+    both = [_both_kinds(limit, shares, kinds)] if limit != "kernels" and shares["kernels"] > shares[limit] else []
     return TraceVerdict(
         limit=limit,
         shares=shares,
-        step=4 if attention else _STEP[limit],
+        kinds=kinds,
+        step=steps[limit],
+        also=also,
+        also_step=None if also is None else steps[also],
         title=_TITLE[limit],
-        evidence=(_all_shares(limit, shares, [each[limit] for each in every]), *evidence(limit, report)),
-        advice=_ADVICE[limit],
+        evidence=(_all_shares(limit, shares, [each[limit] for each in every]), *both, *evidence(limit, report)),
+        advice=_ADVICE[limit] if also is None else f"{_ADVICE[limit]} Then {_WORDS[also]}, {shares[also]:.0%}.",
     )
 
 
@@ -86,6 +96,15 @@ def _all_shares(limit: Limit, shares: dict[Limit, float], by_gpu: list[float]) -
     return f"{_WORDS[limit].capitalize()}: {shares[limit]:.0%} of the time{span}{'; ' if rest else ''}{rest}."
 
 
+def _both_kinds(limit: Limit, shares: dict[Limit, float], kinds: tuple[float, float]) -> str:
+    """Why kernels, which take longer in all, do not bind."""
+    products, others = kinds
+    return (
+        f"Kernels take {shares['kernels']:.0%} in all, but by their names of two kinds, which different limits hold: "
+        f"matrix products and attention {products:.0%}, others {others:.0%}. Neither takes as long as {_WORDS[limit]}."
+    )
+
+
 _WORDS: dict[Limit, str] = {
     "kernels": "compute kernels",
     "communication": "exposed communication",
@@ -96,7 +115,7 @@ _WORDS: dict[Limit, str] = {
 }
 
 _TITLE: dict[Limit, str] = {
-    "kernels": "The GPU computes most of the time: compute or memory bandwidth binds",
+    "kernels": "Kernels bind: compute or memory bandwidth",
     "communication": "Communication binds: the GPU waits for other GPUs",
     "launch": "Launch overhead binds: the GPU waits for the host",
     "input": "Input binds: the GPU waits for data",

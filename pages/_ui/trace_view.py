@@ -168,13 +168,19 @@ def _verdict(found: TraceVerdict) -> None:
         st.markdown(f"**{inline(found.title)}.**")
         st.markdown("\n".join(f"- {inline(sentence)}" for sentence in found.evidence), width=READING_WIDTH)
         st.markdown(f"**What to do:** {inline(found.advice)}", width=READING_WIDTH)
-        step = registry.STEPS[found.step - 1]
-        if step.url_path:
-            st.page_link(
-                registry.path_of(step.url_path),
-                label=f"**Read step {step.number}: {step.title}**",
-                icon=":material/arrow_forward:",
-            )
+        _read_step("Read", found.step)
+        if found.also_step is not None and found.also_step != found.step:
+            _read_step("Then", found.also_step)
+
+
+def _read_step(words: str, number: int) -> None:
+    step = registry.STEPS[number - 1]
+    if step.url_path:
+        st.page_link(
+            registry.path_of(step.url_path),
+            label=f"**{words} step {step.number}: {step.title}**",
+            icon=":material/arrow_forward:",
+        )
 
 
 def _steps(read: Read, names: list[str]) -> None:

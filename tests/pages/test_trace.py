@@ -176,3 +176,15 @@ def test_recorded_traces_are_offered(open_page: OpenPage, monkeypatch, tmp_path)
 def test_without_recorded_ones_nothing_is_offered(open_page: OpenPage, monkeypatch):
     monkeypatch.setattr(trace_view, "examples", dict)
     assert "recorded one" not in says(open_page(PAGE))
+
+
+def test_the_training_example_names_its_waiting_and_its_kernels(open_page: OpenPage):
+    at = open_page(PAGE)
+    at = next(button for button in at.button if button.label == "Training on two GPUs").click().run()
+    assert not at.exception
+    words = says(at)
+    assert "Communication binds" in words
+    assert "Kernels take 43% in all" in words
+    assert "Then compute kernels, 43%." in words
+    assert "Read step 3: Cut communication" in sent(at)
+    assert "Then step 1: Find the bottleneck" in sent(at)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.trace.examples import examples
+from core.trace.reading import read_trace
 from core.trace.report import report
 from core.trace.verdict import LIMITS, TraceVerdict, verdict
-from tests.trace.build import ALL_REDUCE, TO_GPU, call, gpu, host, read
+from tests.trace.build import ADD, ALL_REDUCE, MATMUL, TO_GPU, call, gpu, host, read
 
 FLASH = "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128>>"
 LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
@@ -49,9 +51,39 @@ def test_communication_that_compute_hides_binds_nothing():
     assert found.shares["communication"] == 0
 
 
-def test_what_binds_next_and_the_most_to_gain():
+def test_a_large_second_limit_is_named_with_its_step():
     found = of(gpu(0, 30), gpu(30, 60, ALL_REDUCE), gpu(90, 10, TO_GPU))
-    assert found.next == "kernels"
+    assert (found.also, found.also_step) == ("kernels", 1)
+    assert found.advice.endswith("Then compute kernels, 30%.")
+    assert of(gpu(0, 85), gpu(85, 15, ALL_REDUCE)).also is None
+    waits = of(gpu(0, 70), gpu(70, 30, ALL_REDUCE))
+    assert (waits.limit, waits.also, waits.also_step) == ("kernels", "communication", 3)
+    assert of(gpu(0, 40), gpu(100, 10)).also == "kernels"  # the gap's reason is unknown, and stays first
+    assert of(gpu(0, 70), gpu(100, 10)).also is None, "an unknown reason has no step to read"
+
+
+def test_kernels_of_two_kinds_do_not_outweigh_a_limit_that_is_longer_than_each():
+    """30 of products, 30 of others, 40 of communication: of the method's limits communication takes longest."""
+    found = of(gpu(0, 30, MATMUL), gpu(30, 30, ADD), gpu(60, 40, ALL_REDUCE))
+    assert (found.limit, found.step) == ("communication", 3)
+    assert found.shares["kernels"] == pytest.approx(0.6)
+    assert found.kinds == pytest.approx((0.3, 0.3))
+    assert (found.also, found.also_step) == ("kernels", 1)
+    assert found.evidence[1].startswith("Kernels take 60% in all, but by their names of two kinds")
+    # Of one kind they bind.
+    assert of(gpu(0, 30, MATMUL), gpu(30, 30, FLASH), gpu(60, 40, ALL_REDUCE)).limit == "kernels"
+    assert of(gpu(0, 60, ADD), gpu(60, 40, ALL_REDUCE)).limit == "kernels"
+
+
+def test_the_recorded_training_step_names_its_communication_and_its_kernels():
+    found = verdict(report(read_trace(examples()["training"].files())))
+    assert (found.limit, found.step) == ("communication", 3)
+    assert (found.also, found.also_step) == ("kernels", 1)
+    assert found.shares["kernels"] > found.shares["communication"] > max(found.kinds)
+
+
+def test_the_most_to_gain():
+    found = of(gpu(0, 30), gpu(30, 60, ALL_REDUCE), gpu(90, 10, TO_GPU))
     assert found.most_gain == pytest.approx(1 / 0.4)
     assert of(gpu(0, 10)).most_gain == np.inf
 
