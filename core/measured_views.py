@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from core.checks import Floats
 from core.collectives import bytes_per_rank
+from core.display import show_rate, show_seconds
 from core.dtypes import bytes_per_element
 from core.hardware import Accelerator
 from core.links import links_of
@@ -166,6 +168,53 @@ def reached(profile: Profile, dtype: str) -> Reached | None:
         datasheet_flops_per_s=peak,
         datasheet_bytes_per_s=chip.hbm_bytes_per_s if chip else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The fastest measured product of one format."""
+
+    n: int
+    k: int
+    m: int
+    seconds: float
+
+    @property
+    def flops_per_s(self) -> float:
+        """What it achieves. [FLOP/s]"""
+        return 2.0 * self.m * self.n * self.k / self.seconds
+
+    @property
+    def in_words(self) -> str:
+        """Its sizes."""
+        return f"{self.m:,} rows by {self.n:,} x {self.k:,}"
+
+
+def best_product(profile: Profile, dtype: str) -> Best | None:
+    """The measured cell with most FLOPs a second; None where the format was not measured."""
+    products = profile.products.get((dtype, "forward"))
+    if products is None:
+        return None
+    table, seconds = products.table, products.grid.measured
+    n, k, m = np.meshgrid(table.n, table.k, table.m, indexing="ij")
+    at = np.unravel_index(int(np.nanargmax(n * k * m / seconds)), seconds.shape)
+    return Best(int(n[at]), int(k[at]), int(m[at]), float(seconds[at]))
+
+
+def best_at_the_other(profiles: Sequence[Profile], dtype: str) -> tuple[str, ...]:
+    """Each profile's best product as every other one took it, in a sentence: two bests are of different shapes."""
+    said = []
+    for one, other in permutations(profiles, 2):
+        best, reading = best_product(one, dtype), None
+        if best is not None:
+            reading = other.matmul_s(best.m, best.n, best.k, dtype)
+        if best is None or reading is None:
+            continue
+        rate = show_rate(float(2.0 * best.m * best.n * best.k / reading.seconds), "FLOP")
+        how = "reads" if reading.inside else "did not measure that far; continued, it reads"
+        took = f"{show_rate(best.flops_per_s, 'FLOP')} at {best.in_words}, a call of {show_seconds(best.seconds)}"
+        said.append(f"The best {dtype} product of {one.name} is {took}. There {other.name} {how} {rate}.")
+    return tuple(said)
 
 
 def at_the_roofline(profile: Profile, shapes: Sequence[tuple[int, int]], dtype: str = "bf16") -> Placed | None:

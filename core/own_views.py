@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from core.checks import Floats
+from core.display import digits, show_rate
 
 Entry = Mapping[str, Any]
+GHZ = 10**9
 VARIANTS = ("unfused", "fused")
 _VECTOR_WORDS = {
     "norm": "norm",
@@ -171,6 +173,37 @@ def shapes_of(result: Entry, dtype: str) -> tuple[tuple[int, int], ...]:
     """Weight matrices (n, k) whose forward products were measured in a format."""
     rows = [one for one in _of(result, "matmul") if one["role"] == "forward" and one["dtype"] == dtype]
     return tuple(dict.fromkeys((one["n"], one["k"]) for one in rows))
+
+
+def product_note(result: Entry, dtype: str) -> str:
+    """What the record proves about its products: the plain calls beside them, and what limited the card.
+
+    Empty where the run compared no plain call in this format.
+    """
+    plain = [one for one in _of(result, "reference") if one.get("flops") and one.get("dtype") == dtype]
+    if not plain:
+        return ""
+    best = min(plain, key=_time)
+    m, n, k = (best[name] for name in ("m", "n", "k"))
+    rate = show_rate(best["flops"] / _time(best), "FLOP")
+    said = [
+        f"In the same run the best plain PyTorch call, {best['call']}, reached {rate} at {m:,} rows by {n:,} x {k:,}"
+    ]
+    own = [
+        one
+        for one in _of(result, "matmul")
+        if (one["m"], one["n"], one["k"], one["dtype"], one["role"]) == (m, n, k, dtype, "forward")
+    ]
+    if own:
+        said.append(f", our own measurement there {show_rate(own[0]['flops'] / _time(own[0]), 'FLOP')}")
+    system = result["system"]
+    if system["power_limit_w"] and system["max_clock_hz"]:
+        said.append(
+            f". The record holds the card's power limit, {system['power_limit_w']:,.0f} W, and its highest clock, "
+            f"{digits(system['max_clock_hz'] / GHZ)} GHz, but not the clock and power at which products ran, so it "
+            "cannot say how much of the gap to the datasheet they make"
+        )
+    return f"{''.join(said)}."
 
 
 def _of(result: Entry, kind: str) -> list[Entry]:

@@ -14,6 +14,7 @@ from core.measured_views import (
     Fit,
     at_the_roofline,
     attention_over_tokens,
+    best_at_the_other,
     collective_over_bytes,
     products_over_rows,
 )
@@ -70,6 +71,8 @@ def _products(profiles: Sequence[Profile]) -> None:
     dtype = st.segmented_control("Format", dtypes, default=dtypes[0], required=True, key="profiles.dtype")
     placed = [one for profile in profiles if (one := at_the_roofline(profile, _shapes(profile, dtype), dtype))]
     st.markdown("  \n".join(inline(charts.roofline_text(one)) for one in placed), width=READING_WIDTH)
+    for sentence in best_at_the_other(profiles, dtype):
+        st.caption(inline(sentence))
     live_chart(charts.at_roofline(placed), key="profiles.roofline")
     st.caption(
         "Solid is the datasheet's roof, dotted the measured one: the best product, and weights read at few rows."

@@ -14,7 +14,7 @@ from core.charts.live import LiveFigure
 from core.layer_memory import memory_score
 from core.layer_prediction import scores
 from core.measured_views import at_the_roofline, collective_over_bytes
-from core.own_views import AttentionPair, attention_pairs, bandwidth, host_rows, launch_view, shapes_of
+from core.own_views import AttentionPair, attention_pairs, bandwidth, host_rows, launch_view, product_note, shapes_of
 from pages._ui import gpu_run, profile_choice, results, settings
 from pages._ui.live_chart import live_chart
 from pages._ui.predict import READING_WIDTH
@@ -89,6 +89,8 @@ def _roofline(opened: Opened) -> None:
     )
     chart = _roofline_chart(opened, dtype)
     _say(*chart.alt)
+    if note := product_note(opened.entry, dtype):
+        st.caption(inline(note))
     live_chart(chart, key="measure.roofline")
     st.caption(
         "Points are measured products, each operand counted once; rows grow from left to right. Dotted is the roof as "

@@ -4,17 +4,22 @@ import numpy as np
 import pytest
 
 from core.collective_time import bus_bytes_per_s
+from core.display import show_rate
 from core.measured_file import CollectiveRow
 from core.measured_profile import Profile, load_profile, load_profiles
 from core.measured_views import (
     at_the_roofline,
     attention_over_tokens,
+    best_at_the_other,
+    best_product,
     collective_over_bytes,
     difference,
     fit_collective,
     products_over_rows,
     reached,
 )
+from core.microbench.recorded import recorded
+from core.own_profile import profile_of
 
 PROFILES = load_profiles()
 H200, H100 = PROFILES["h200-sxm"], PROFILES["h100-sxm"]
@@ -154,3 +159,24 @@ def test_without_a_datasheet_there_is_no_floor():
     curves = products_over_rows([bare], 8192, 8192)
     assert np.isnan(curves.floor_s).all()
     assert reached(bare, "bf16").datasheet_ridge is None
+
+
+def test_the_best_product_is_a_measured_cell_and_is_read_from_the_other():
+    own = profile_of(recorded("h200-full").model_dump())
+    best = best_product(own, "bf16")
+    assert (best.n, best.k, best.m) == (8192, 28672, 4096)
+    assert best.flops_per_s == reached(own, "bf16").flops_per_s
+    theirs, ours = best_at_the_other([load_profile("h200-sxm"), own], "bf16")
+    # Open data's best has 65,536 inputs, twice what the run went to.
+    assert "H200 SXM, open data is 932 TFLOP/s at 512 rows by 8,192 x 65,536, a call of 590 us." in theirs
+    assert "own run did not measure that far; continued, it reads" in theirs
+    assert "own run is 707 TFLOP/s at 4,096 rows by 8,192 x 28,672" in ours
+    there = 2 * 4096 * 8192 * 28672 / float(load_profile("h200-sxm").matmul_s(4096, 8192, 28672).seconds)
+    assert f"There H200 SXM, open data reads {show_rate(there, 'FLOP')}." in ours
+
+
+def test_one_profile_or_a_format_of_one_has_no_other():
+    own = profile_of(recorded("h200-full").model_dump())
+    assert best_at_the_other([own], "bf16") == ()
+    assert best_product(own, "nvfp4") is None
+    assert best_at_the_other([own, load_profile("b200-sxm")], "nvfp4") == ()

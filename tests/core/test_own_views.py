@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from core.own_views import attention_pairs, bandwidth, host_rows, launch_view, shapes_of
+from core.microbench.recorded import recorded
+from core.own_views import attention_pairs, bandwidth, host_rows, launch_view, product_note, shapes_of
 from tests.core.own_run import ENTRY, PEAK_BYTES, changed, without
 from tests.core.test_own_profile import BYTES, LLAMA, prefill_attention_s, product_s, vector_s
 
@@ -110,3 +111,17 @@ def test_without_kernels_a_launch_still_shows():
     view = launch_view(without("matmul", "vector", "attention_decode", "step"))
     assert (view.kernels, view.steps, view.shorter) == ((), (), 0)
     assert np.isfinite(view.eager_s)
+
+
+def test_the_note_on_products_says_what_the_record_proves():
+    """Of the recorded H200: 2 x 8,192^3 FLOP in 1.635 and 1.68 ms; its power and clocks while running are not held."""
+    entry = recorded("h200-full").model_dump()
+    note = product_note(entry, "bf16")
+    assert "x @ w.t(), reached 672 TFLOP/s at 8,192 rows by 8,192 x 8,192" in note
+    assert "our own measurement there 654 TFLOP/s" in note
+    assert "power limit, 700 W, and its highest clock, 1.98 GHz, but not the clock and power" in note
+    assert product_note(entry, "fp8") == "", "no plain call in it"
+    unknown = entry | {"system": entry["system"] | {"power_limit_w": None}}
+    assert "power" not in product_note(unknown, "bf16")
+    alone = entry | {"measurements": [one for one in entry["measurements"] if one["kind"] == "reference"]}
+    assert "our own" not in product_note(alone, "bf16")

@@ -219,6 +219,13 @@ def test_every_tab_of_every_recorded_result_opens(open_page: OpenPage, name, tab
     assert not at.exception
 
 
+def test_the_roofline_says_what_the_record_proves_of_its_best_product(open_page: OpenPage):
+    at = open_page(PAGE)
+    at = at.selectbox(key="measure.result").set_value("h200-full").run()
+    assert "reached 672 TFLOP/s at 8,192 rows by 8,192 x 8,192" in says(at)
+    assert "not the clock and power at which products ran" in says(at)
+
+
 def test_peak_memory_is_predicted_where_it_was_counted(open_page: OpenPage):
     at = open_page(PAGE)
     at = open_tab(at.selectbox(key="measure.result").set_value("h200-full").run(), "Predict against measure")
