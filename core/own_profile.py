@@ -20,6 +20,7 @@ from core.measured_profile import Profile
 RESULT_FORMAT = "microbench/1"
 SOURCE = "measured with this app's own benchmark"
 Entry = Mapping[str, Any]
+_JOINED = ("matmul", "attention", "collectives", "vectors", "memory_bytes_per_s", "launch_s", "graph_launch_s")
 # What a driver calls a card, and the catalog's id; the first that is found in the name holds.
 _CARDS = (
     ("A100-SXM4-80GB", "a100-sxm-80gb"),
@@ -97,6 +98,45 @@ def profile_of(result: Entry, *, accelerator: str | None = None) -> Profile:
             }
         )
     )
+
+
+def join(profiles: Sequence[Profile]) -> Profile:
+    """Several runs on one kind of device as one profile, such as a full set and collectives.
+
+    Args:
+        profiles: of runs, the one that counts first: each kind of table, and each rate, is taken from the first that
+            has it, so that no table mixes runs.
+
+    Raises:
+        ValueError: none, or runs of different devices.
+    """
+    if not profiles:
+        raise ValueError("there is no profile to join; give at least one")
+    first, *others = files = [profile.file for profile in profiles]
+    for other in others:
+        if (other.device, other.accelerator) != (first.device, first.accelerator):
+            raise ValueError(f"runs on {first.device!r} and on {other.device!r} cannot be one profile")
+
+    def of_first(name: str) -> Any:
+        return next((value for value in (getattr(file, name) for file in files) if value), getattr(first, name))
+
+    versions = {
+        name: sorted({file.versions[name] for file in files if name in file.versions}) for name in _names(files)
+    }
+    return Profile(
+        first.model_copy(
+            update={name: of_first(name) for name in _JOINED}
+            | {
+                "versions": {name: ", ".join(found) for name, found in versions.items()},
+                "dated": max(file.dated for file in files),
+                "note": " ".join(dict.fromkeys(file.note for file in files if file.note)),
+            }
+        )
+    )
+
+
+def _names(files: Sequence[ProfileFile]) -> list[str]:
+    return list(dict.fromkeys(name for file in files for name in file.versions))
 
 
 def card_of(name: str) -> str | None:

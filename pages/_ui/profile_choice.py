@@ -14,7 +14,7 @@ from core.microbench.recorded import names
 from core.scenario import ScenarioError, build, field_values
 from pages._ui import state
 from pages._ui.controls import refusal
-from pages._ui.results import RECORDED, opened_recorded
+from pages._ui.results import RECORDED, joined_recorded, opened_recorded
 from pages._ui.words import inline, plain
 
 _OWN, _REFUSED = "profile.own", "profile.refused"
@@ -30,7 +30,7 @@ def known(profile_id: str) -> Profile | None:
         return load_profile(profile_id)
     if profile_id.startswith(RECORDED) and profile_id.removeprefix(RECORDED) in names():
         return recorded_profile(profile_id.removeprefix(RECORDED))
-    return None
+    return joined_recorded().get(profile_id) if profile_id.startswith(RECORDED) else None
 
 
 def recorded_profile(name: str) -> Profile | None:

@@ -39,6 +39,7 @@ def options() -> dict[str, Profile]:
         profile = recorded_profile(name)
         if profile is not None:
             found[f"{RECORDED}{name}"] = profile
+    found |= results.joined_recorded()
     own = results.mine() or results.here()
     if own is not None and own.profile is not None:
         found[state.OWN_PROFILE] = own.profile
@@ -49,6 +50,8 @@ def label(profile_id: str, profile: Profile) -> str:
     """A profile in the lists: several runs of one device are told apart by their set."""
     if profile_id == state.OWN_PROFILE:
         return f"{profile.name}: yours"
+    if profile_id in results.joined_recorded():
+        return f"{profile.name}: all sets"
     if profile_id.startswith(RECORDED):
         return f"{profile.name}: {results.opened_recorded(profile_id.removeprefix(RECORDED)).result.run.set} set"
     return profile.name

@@ -14,7 +14,7 @@ from core.measured_profile import Profile
 from core.microbench.reading import MAX_CHARS, ResultError, read
 from core.microbench.recorded import names, recorded, title
 from core.microbench.result import Result
-from core.own_profile import profile_of
+from core.own_profile import join, profile_of
 from pages._ui import gpu_run
 from pages._ui.controls import refusal
 from pages._ui.state import OWN_PROFILE
@@ -74,6 +74,20 @@ def opened_recorded(name: str) -> Opened:
 def largest_first() -> tuple[str, ...]:
     """Names of the recorded results, those with most measurements first."""
     return tuple(sorted(names(), key=lambda name: -len(opened_recorded(name).result.measurements)))
+
+
+@lru_cache(maxsize=1)
+def joined_recorded() -> dict[str, Profile]:
+    """Recorded runs on one kind of device as one profile, where there are several; by the profile's id."""
+    by_device: dict[str, list[Profile]] = {}
+    for name in largest_first():
+        if profile := opened_recorded(name).profile:
+            by_device.setdefault(profile.file.id, []).append(profile)
+    return {
+        f"{RECORDED}all-{device.removeprefix('own-')}": join(profiles)
+        for device, profiles in by_device.items()
+        if len(profiles) > 1
+    }
 
 
 @lru_cache(maxsize=2)

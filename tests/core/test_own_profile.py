@@ -8,14 +8,15 @@ from pydantic import ValidationError
 
 from core.hardware import load_accelerators
 from core.measured_estimate import measured_decode, measured_prefill
-from core.measured_profile import load_profile
+from core.measured_profile import Profile, load_profile
 from core.measured_views import products_over_rows
 from core.microbench.attention import PRODUCTS
+from core.microbench.recorded import recorded
 from core.microbench.result import Result
 from core.microbench.shapes import SHAPES
 from core.microbench.vector import widths
 from core.model_spec import load_models
-from core.own_profile import card_of, profile_of
+from core.own_profile import card_of, join, profile_of
 
 # A machine whose kernels take a start and then the longer of two rates, so that every time is known.
 START, FLOPS, BYTES = 3e-6, 700e12, 4e12
@@ -290,3 +291,42 @@ def test_a_hand_edited_time_is_refused(seconds):
     edited["measurements"][0]["time"]["median_s"] = seconds
     with pytest.raises(ValidationError):
         profile_of(edited)
+
+
+def test_runs_on_one_device_join_and_no_table_mixes_them():
+    full, links = (profile_of(recorded(name).model_dump()) for name in ("h200-full", "h200-x2-collectives"))
+    both = join([full, links])
+    assert not full.messages
+    assert both.messages.keys() == links.messages.keys()
+    assert both.file.matmul == full.file.matmul
+    assert both.file.attention == full.file.attention
+    assert both.file.vectors == full.file.vectors
+    assert (both.memory_bytes_per_s, both.file.launch_s) == (full.memory_bytes_per_s, full.file.launch_s)
+    assert (both.accelerator, both.citation) == (full.accelerator, full.citation)
+    # The first counts: of two runs with products, the second's are not looked at.
+    assert join([full, scaled(full)]).file.matmul == full.file.matmul
+    assert join([scaled(full), full]).file.matmul == scaled(full).file.matmul
+
+
+def scaled(profile):
+    """The same run with one product fewer."""
+    return Profile(profile.file.model_copy(update={"matmul": profile.file.matmul[:-1]}))
+
+
+def test_other_versions_and_notes_are_kept_beside_each_other():
+    full = profile_of(recorded("h200-full").model_dump())
+    other = full.file.model_copy(
+        update={"versions": full.file.versions | {"torch": "2.12.0"}, "note": "A partial run: cancelled."}
+    )
+    both = join([full, Profile(other)])
+    assert both.file.versions["torch"] == "2.11.0+cu130, 2.12.0"
+    assert both.file.versions["cuda"] == "13.0"
+    assert both.file.note == "A partial run: cancelled."
+
+
+def test_runs_on_different_devices_do_not_join():
+    h200, cpu = (profile_of(recorded(name).model_dump()) for name in ("h200-full", "cpu-quick"))
+    with pytest.raises(ValueError, match="runs on 'NVIDIA H200' and on 'AMD EPYC' cannot be one profile"):
+        join([h200, cpu])
+    with pytest.raises(ValueError, match="at least one"):
+        join([])

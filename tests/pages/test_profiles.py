@@ -180,6 +180,19 @@ def test_the_known_run_starts_from_the_profiles_estimate(open_page: OpenPage, mo
     assert set(asked) == {load_profile("h100-sxm")}
 
 
+def test_recorded_runs_on_one_device_are_one_profile_too(open_page: OpenPage):
+    found = profile_view.options()
+    assert profile_view.label("run-all-nvidia-h200", found["run-all-nvidia-h200"]) == "H200 SXM, own run: all sets"
+    assert [name for name in found if name.startswith("run-all-")] == ["run-all-nvidia-h200"], (
+        "one run needs no joining"
+    )
+    query = {"profile": "run-all-nvidia-h200", "gpu": "h200-sxm", "tp": "2", "dp": "4"}
+    at = answered(open_page("pages/steps/communication.py", query))
+    assert not at.exception
+    assert "Estimates from measured kernels of H200 SXM, own run: matrices at" in says(at)
+    assert "Collectives of tensor parallelism inside a node are measured ones." in says(at)
+
+
 def test_step_4_has_measured_times_beside_its_floors(open_page: OpenPage):
     at = answered(open_page("pages/steps/attention.py", NO_QUESTIONS))
     assert not at.exception
