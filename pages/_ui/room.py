@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 import streamlit as st
-from streamlit.runtime.scriptrunner_utils.script_run_context import RunLocation, ThreadState
+from streamlit.runtime.scriptrunner_utils.script_run_context import RunLocation, ThreadState, get_script_run_ctx
 
 from core.cards.library import Bank
 from core.mock.attendance import Attendance, attendance
@@ -40,7 +40,7 @@ from core.mock.state import RoomState
 from core.mock.views import CandidateView, ObserverView, PublicView, RaterView, View, view_for
 from core.storage.errors import NotARoom, StorageError
 from core.storage.rooms import RoomStore
-from pages._ui import bank, rooms
+from pages._ui import bank, room_polls, rooms
 from pages._ui.assets import asset
 from pages._ui.words import plain
 
@@ -66,7 +66,7 @@ class _Part:
     parent: str | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Room:
     """One open tab. ``state`` is the fold so far; ``attendance`` who is here; ``closed`` why the link opens no more."""
 
@@ -86,7 +86,6 @@ class Room:
     _drawing: list[str] = field(default_factory=list)  # the parts that are being drawn, the outermost first
     _refused: dict[str, str] = field(default_factory=dict)
     _present_at: float = 0.0
-    _pace: tuple[int, int] = (0, 0)
 
     # What is seen
 
@@ -277,7 +276,10 @@ class Room:
 
         @st.fragment(key=_name("pulse"))
         def drawn() -> None:
-            self._parts["pulse"] = _Part(_pulse_depends_on, _pulse_depends_on(self), ThreadState.get().fragment_id)
+            fragment = ThreadState.get().fragment_id
+            self._parts["pulse"] = _Part(_pulse_depends_on, _pulse_depends_on(self), fragment)
+            if fragment is not None and (run := get_script_run_ctx()) is not None:
+                room_polls.watch(run.session_id, fragment, self)
             if self.trouble:
                 st.warning(plain(self.trouble), icon=":material/cloud_off:")
             _pulse(key="room.pulse", data=list(pace(self)), on_beat_change=self._beat, height="content")
@@ -285,6 +287,20 @@ class Room:
         drawn()
         # Outside the fragment: after a lost connection it runs the whole page, which a new server does not know yet.
         _pulse(key="room.again", data=[], on_again_change=lambda: None, height="content")
+
+    def has_news(self) -> bool:
+        """Whether a beat has to be run: the log has grown, a sign of presence is due, or something is to be said.
+
+        It changes nothing, and any thread may ask.
+        """
+        if self.closed or self.trouble or self.store.now() - self._present_at >= PRESENCE_S:
+            return True
+        if pace(self) != self._drawn_pace():
+            return True
+        try:
+            return self.store.revision(self.id) != self.state.seq
+        except StorageError:
+            return True
 
     def _beat(self) -> None:
         """A callback: has anything changed?"""

@@ -14,7 +14,7 @@ from core.storage.errors import Away
 from core.storage.rooms import RoomStore
 from pages._ui import room as room_ui
 from pages._ui import rooms
-from pages._ui.room import pace
+from pages._ui.room import PRESENCE_S, pace
 from tests.core.mock.made import Played, at_phase, opened, whole
 from tests.pages.mock_visit import SeatVisit, Stored, stored
 from tests.pages.practice import APP
@@ -107,6 +107,26 @@ def test_a_name_that_is_too_long_or_wild_is_kept_within_bounds_or_refused():
     page.press("Agree and take the seat")
     lead = SeatVisit(room, "interviewer")
     assert "<b>" not in lead.says()
+
+
+def test_a_beat_is_run_when_the_log_has_grown_or_a_sign_of_presence_is_due(monkeypatch: pytest.MonkeyPatch):
+    stored_room = stored(at_phase(2))
+    room = SeatVisit(stored_room, "candidate").at.session_state["mock.room"]
+    assert not room.has_news()
+    stored_room.does("interviewer", "paused")
+    assert room.has_news()
+    room.refresh()
+    assert not room.has_news()
+    room._present_at -= PRESENCE_S
+    assert room.has_news()
+    room.refresh()
+    assert not room.has_news()
+
+    def away(self: RoomStore, *_: object) -> int:
+        raise Away("The room's database cannot be reached.")
+
+    monkeypatch.setattr(RoomStore, "revision", away)
+    assert room.has_news()  # to say so
 
 
 def test_a_seat_keeps_its_room_while_the_database_is_away_and_says_so(monkeypatch: pytest.MonkeyPatch):

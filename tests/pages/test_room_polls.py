@@ -1,0 +1,78 @@
+"""A poll of a room without news becomes no run; every other event does, and so does a poll that cannot be answered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.runtime.app_session import AppSession
+
+from pages._ui import room_polls
+
+
+class Asked:
+    """Stands for a room: answers what it is told to, or raises."""
+
+    def __init__(self, answer: bool | Exception) -> None:
+        self.answer = answer
+
+    def has_news(self) -> bool:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+class Session:
+    """Stands for a browser's session."""
+
+    def __init__(self, session_id: str = "s1") -> None:
+        self.id = session_id
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[ClientState | None]]:
+    """What became a run; the guard is put on for this test alone."""
+    became: list[ClientState | None] = []
+    monkeypatch.setattr(AppSession, "request_rerun", lambda session, state: became.append(state))
+    monkeypatch.setattr(room_polls, "_polls", {})
+    room_polls._guard.cache_clear()
+    yield became
+    room_polls._guard.cache_clear()
+
+
+def send(fragment: str, session: str = "s1") -> None:
+    async def on_the_loop() -> None:
+        AppSession.request_rerun(Session(session), ClientState(fragment_id=fragment))
+        await asyncio.sleep(0.05)
+
+    asyncio.run(on_the_loop())
+
+
+@pytest.mark.parametrize(("answer", "runs"), [(False, 0), (True, 1), (ValueError("away"), 1)])
+def test_a_poll_is_run_where_there_is_news_or_no_answer(run: list[object], answer: bool | Exception, runs: int):
+    room = Asked(answer)
+    room_polls.watch("s1", "pulse", room)
+    send("pulse")
+    assert len(run) == runs
+
+
+def test_other_fragments_sessions_and_whole_pages_are_run_as_ever(run: list[object]):
+    room = Asked(answer=False)
+    room_polls.watch("s1", "pulse", room)
+    for fragment, session in (("board", "s1"), ("", "s1"), ("pulse", "s2")):
+        send(fragment, session)
+    AppSession.request_rerun(Session(), None)
+    assert len(run) == 4
+
+
+def test_a_room_that_is_gone_is_asked_no_more(run: list[object]):
+    room = Asked(answer=False)
+    room_polls.watch("s1", "pulse", room)
+    del room
+    send("pulse")
+    assert len(run) == 1
+    other = Asked(answer=False)
+    room_polls.watch("s2", "pulse", other)
+    assert list(room_polls._polls) == ["s2"]
