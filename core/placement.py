@@ -78,7 +78,13 @@ def axis_groups(
         "pipeline": (p, t * c * d),
     }
     total = t * c * d * p
-    return {axis: _group(size, stride, node, total) for axis, (size, stride) in shapes.items()}
+    # All axes at once, on a new first dimension: a scalar layout costs what one axis would.
+    sizes, strides = (np.stack(parts) for parts in zip(*shapes.values(), strict=True))
+    together = _group(sizes, strides, node, total)
+    return {
+        axis: AxisGroup(together.ranks[at], together.stride[at], together.per_node[at], together.nodes[at])
+        for at, axis in enumerate(shapes)
+    }
 
 
 def _group(size: Floats, stride: Floats, node: Floats, total: Floats) -> AxisGroup:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,10 +68,15 @@ def rank_picture(run: TrainingScenario, gpus_per_node: int) -> RankPicture:
 
     Of many nodes those are drawn that hold the nearest and the farthest members.
     """
-    degrees = {f"{axis}_parallel": run.layout[f"{axis}_parallel"] for axis in LETTERS}
-    placed = axis_groups(gpus_per_node=gpus_per_node, **degrees)
+    return _picture(tuple(run.layout[f"{axis}_parallel"] for axis in LETTERS), run.num_gpus, gpus_per_node)
+
+
+@functools.lru_cache(maxsize=1024)  # a fragment asks twice in a run, and a slider comes back to where it was
+def _picture(degrees: tuple[int, ...], total: int, gpus_per_node: int) -> RankPicture:
+    """Degrees of the axes in the order of :data:`LETTERS`."""
+    by_axis = {f"{axis}_parallel": degree for axis, degree in zip(LETTERS, degrees, strict=True)}
+    placed = axis_groups(gpus_per_node=gpus_per_node, **by_axis)
     groups = tuple(_group(axis, placed[axis], gpus_per_node) for axis in LETTERS if placed[axis].ranks > 1)
-    total = run.num_gpus
     num_nodes = -(-total // gpus_per_node)
     nodes = tuple(
         _node(number, groups, total, gpus_per_node) for number in _worth_drawing(groups, num_nodes, gpus_per_node)

@@ -7,6 +7,7 @@ by hand, is packed (JSON, deflate, base64url) as long as the address stays under
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import zlib
 from collections.abc import Mapping
@@ -58,6 +59,7 @@ OBJECT_KEYS = ("model", "gpu", "up", "out")
 PACKED_PREFIX = "1."  # the pack's own version
 
 
+@functools.cache
 def default_scenario() -> Scenario:
     """Where a first visit starts: Llama 3.1 70B on 64 H100 with ZeRO-3."""
     return build(

@@ -188,7 +188,8 @@ def _show(address: Mapping[str, str]) -> None:
 
 
 def _in_address() -> dict[str, str]:
-    return {key: st.query_params[key] for key in ADDRESS_KEYS if key in st.query_params}
+    whole = dict(st.query_params)  # once: each look at the parameters goes through the session's lock
+    return {key: whole[key] for key in ADDRESS_KEYS if key in whole}
 
 
 def _address_of(scenario: Scenario) -> tuple[dict[str, str], str | None]:
