@@ -188,7 +188,7 @@ def _show(address: Mapping[str, str]) -> None:
 
 
 def _in_address() -> dict[str, str]:
-    whole = dict(st.query_params)  # once: each look at the parameters goes through the session's lock
+    whole = st.query_params.to_dict()  # once: each look at the parameters goes through the session's lock
     return {key: whole[key] for key in ADDRESS_KEYS if key in whole}
 
 

@@ -20,6 +20,9 @@ class Query(dict):
         self.clear()
         self.update(values)
 
+    def to_dict(self):
+        return dict(self)
+
 
 @pytest.fixture
 def session(monkeypatch):
