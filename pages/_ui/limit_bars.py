@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from streamlit.delta_generator import DeltaGenerator
+import streamlit as st
 
 _CSS = (Path(__file__).parents[2] / "assets" / "limits.css").read_text(encoding="utf-8")
 
@@ -23,9 +23,9 @@ class LimitBar:
     binds: bool
 
 
-def limit_bars(place: DeltaGenerator, title: str, bars: Sequence[LimitBar]) -> None:
+def limit_bars(title: str, bars: Sequence[LimitBar]) -> None:
     """A table of bars; on a phone the bar stands under its limit's name."""
-    place.html(
+    st.html(
         f"<style>{_CSS}</style><table class='rp-limits'><caption>{escape(title)}</caption><tbody>"
         + "".join(_row(bar) for bar in bars)
         + "</tbody></table>"

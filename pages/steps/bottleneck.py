@@ -68,12 +68,12 @@ def follow_sliders(places: dict[str, Any]) -> None:
     """Write all that follows a slider into its place. It runs alone when a slider is let go."""
     scenario, unit = state.current(), settings.unit()
     pair = verdicts(scenario, profile_choice.active())
-    for verdict in pair:
-        bars, words = places[verdict.of]
-        rows = bottleneck_text.pressure_rows(verdict, unit)
-        limit_bars(bars, bottleneck_text.verdict_sentence(verdict), [LimitBar(*row) for row in rows])
-        problems = bottleneck_text.problem_sentences(scenario, verdict.of, unit)
-        words.caption(plain(" ".join([*problems, *verdict.notes])))
+    with places["verdicts"]:
+        for verdict in pair:
+            rows = bottleneck_text.pressure_rows(verdict, unit)
+            limit_bars(bottleneck_text.verdict_sentence(verdict), [LimitBar(*row) for row in rows])
+            if words := [*bottleneck_text.problem_sentences(scenario, verdict.of, unit), *verdict.notes]:
+                st.caption(plain(" ".join(words)))
     show_workings(places["verdict_working"], lambda: bottleneck_working.verdict_workings(pair), unit)
     roofline(places, scenario, unit)
     if "counts" in places:
@@ -145,7 +145,7 @@ def verdict_and_roofline() -> dict[str, Any]:
         "Times are estimates at stated efficiencies; waiting for other GPUs, bubbles included, is communication."
         " Memory is the fullest GPU's peak. A limit binds where its bar reaches the line."
     )
-    parts = {of: (st.empty(), st.empty()) for of in ("training", "serving")}
+    bars = st.container()
     verdict_box = working_box("bottleneck.verdict_working")
     st.header("Every operator under the roof", anchor="roofline")
     accelerator = state.current().accelerator
@@ -173,7 +173,7 @@ def verdict_and_roofline() -> dict[str, Any]:
     with st.expander("Every operator as a table", icon=":material/table_rows:"):
         table = st.empty()
     return {
-        **parts,
+        "verdicts": bars,
         "verdict_working": verdict_box,
         "roofline": place,
         "operators": table,

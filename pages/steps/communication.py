@@ -77,7 +77,6 @@ def follow_sliders(places: dict[str, Any]) -> None:
             index=by_axis.data_parallel.index(run.data_parallel),
             on_commit=lambda index: state.change(data_parallel=by_axis.data_parallel[index]),
         )
-    with places["problem"].container():
         if problem := memory_problem(run, unit):
             refusal(f"It would not run. {problem.sentence}")
         for note in (length_note(run.model, run.seq_len), communication_text.uneven_note(scenario)):
@@ -117,7 +116,7 @@ def axes() -> dict[str, Any]:
     st.header("Time on the links, by axis", anchor="axes")
     field_row(MAIN, topic="communication")
     field_row(MORE, topic="communication", folded="More of the layout")
-    place, problem = st.container(), st.container()
+    place = st.container()
     with st.container(horizontal=True, vertical_alignment="center"):
         baseline.pin_buttons("communication", now)
         csv_download("CSV", by_axis_table, key="communication.csv")
@@ -131,7 +130,6 @@ def axes() -> dict[str, Any]:
     st.header("Which GPUs share a node", anchor="nodes")
     return {
         "axes": place,
-        "problem": problem,
         "assumed": assumed,
         "table": table,
         "axes_working": box,

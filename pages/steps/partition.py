@@ -62,7 +62,6 @@ def follow_sliders(places: dict[str, Any]) -> None:
             index=by_stage.data_parallel.index(scenario.data_parallel),
             on_commit=lambda index: state.change(data_parallel=by_stage.data_parallel[index]),
         )
-    with places["problem"].container():
         if problem := memory_problem(scenario, unit):
             refusal(problem.sentence)
         if note := length_note(scenario.model, scenario.seq_len):
@@ -99,12 +98,12 @@ def states() -> dict[str, Any]:
     st.header("Memory per GPU by ZeRO stage", anchor="states")
     field_row(MAIN, topic="partition")
     field_row(MORE, topic="partition", folded="More of the layout")
-    place, problem = st.container(), st.empty()
+    place = st.container()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.toggle("Zoom to what fits", key="partition.zoom", persist_state="session")
         baseline.pin_buttons("partition", now)
         csv_download("CSV", by_stage_table, key="partition.csv")
-    return {"memory": place, "problem": problem, "states_working": working_box("partition.states_working")}
+    return {"memory": place, "states_working": working_box("partition.states_working")}
 
 
 def activations() -> dict[str, Any]:
