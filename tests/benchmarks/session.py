@@ -57,7 +57,11 @@ class Session:
 
     def data(self, key: str) -> Any:
         """What Python gave to a component at its last drawing."""
-        return json.loads(self._controls[self.find(key)].json)
+        return json.loads(self.component(key).json)
+
+    def component(self, key: str) -> Any:
+        """A component as it was drawn last."""
+        return self._controls[self.find(key)]
 
     def find(self, key: str) -> str:
         """The id of the control with that `key`, which Streamlit writes at the id's end."""
