@@ -56,8 +56,10 @@ gpu: $(RUN_STAMP)
 	@exec $(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.address localhost \
 		--server.maxUploadSize 500 --server.headless true
 
+# Two processes: most of a browser test is waiting.
 test: lint browser database
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --ignore=tests/e2e
+	$(BIN)/python -m pytest -n 2 tests/e2e
 
 lint: $(DEV_STAMP)
 	$(BIN)/ruff check .

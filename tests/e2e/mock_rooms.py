@@ -25,7 +25,7 @@ from tests.core.mock.made import Played, plan
 from tests.e2e.server import Server, running_server, wait_idle
 
 COOKIE = "ridgepoint_browser"
-SOON_MS = 3_000  # a poll a second, and a slow machine
+SOON_MS = 10_000  # a poll a second, and a machine with other work; how soon is measured by the benchmarks
 
 
 def holder(role: str) -> str:

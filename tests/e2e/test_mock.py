@@ -107,7 +107,7 @@ def test_a_room_from_the_lobby_to_a_reply_that_arrives(app: OpenPage):
     press(lead, "Next: Clarify")
     expect(candidate.get_by_text("The dashboard shows MFU 35%")).to_be_visible(timeout=SOON_MS)
     lead.get_by_role("button", name="Asked: release").nth(1).click()
-    expect(candidate.get_by_text("Full, in every layer.")).to_be_visible(timeout=2_000)
+    expect(candidate.get_by_text("Full, in every layer.")).to_be_visible(timeout=SOON_MS)
 
     lead.reload()  # the lobby's list has the room, with its links
     lead.goto("/mock")
@@ -125,13 +125,13 @@ def test_1_sliders_are_mirrored_both_ways_and_a_reload_keeps_everything(app: Ope
     open_tab(lead, "Board")
     slider(candidate).focus()
     slider(candidate).press("ArrowRight")
-    expect(slider(lead)).to_have_attribute("aria-valuetext", "96", timeout=2_000)
+    expect(slider(lead)).to_have_attribute("aria-valuetext", "96", timeout=SOON_MS)
     press(candidate, "Let go of the controls")
     lead.wait_for_timeout(1_200)
     slider(lead).focus()
     slider(lead).press("ArrowLeft")
     slider(lead).press("ArrowLeft")
-    expect(slider(candidate)).to_have_attribute("aria-valuetext", "48", timeout=2_000)
+    expect(slider(candidate)).to_have_attribute("aria-valuetext", "48", timeout=SOON_MS)
 
     evidence(lead).fill("+ derived 8N over 6N unaided #arithmetic")
     evidence(lead).press("Enter")
