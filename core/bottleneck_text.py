@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.batch import deployment_of
+from core.batch_text import standing_problems
 from core.bottleneck_counts import COUNT_WORDS, COUNTS, Utilization
 from core.bottleneck_questions import CeilingQuestion, IntensityQuestion
 from core.bottleneck_verdict import Pressure, Verdict
 from core.capacity import memory_problem
 from core.display import digits, show_bytes, show_count, show_percent, show_rate, show_seconds
 from core.scenario import Scenario
-from core.serving_fit import fit_problems
 from core.under_roof import Placed, Roof, Spot, half_roof
 
 BOUND_WORDS = {
@@ -136,7 +135,7 @@ def pressure_rows(verdict: Verdict, unit: str) -> list[tuple[str, float | None, 
 def problem_sentences(scenario: Scenario, of: str, unit: str) -> list[str]:
     """Why training or serving cannot run as it stands, by how much, and a cure; bytes in a family of units."""
     if of == "serving":
-        return [problem.sentence for problem in fit_problems(deployment_of(scenario.serving), unit)]
+        return [problem.sentence for problem in standing_problems(scenario.serving, unit)]
     problem = memory_problem(scenario.training, unit)
     return [problem.sentence] if problem else []
 

@@ -153,6 +153,7 @@ def _rates(profile: Profile, run: TrainingScenario, up: Link) -> MeasuredRates:
     return measured_rates(profile, run, scale_up=up)
 
 
+@lru_cache(maxsize=128)
 def over_gpus(scenario: Scenario, profile: Profile | None = None) -> AxisSweep:
     """Every axis at every position of the GPU slider, in one call; more GPUs are more data-parallel ranks.
 

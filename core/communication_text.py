@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from core.axis_traffic import Axis
 from core.collective_time import reached_bytes_per_s
@@ -16,7 +17,7 @@ from core.measured_training import MeasuredRates
 from core.parallelism import pipeline_bubble
 from core.placement import AxisGroup, axis_groups
 from core.rank_places import rank_picture
-from core.scenario import Scenario
+from core.scenario import Scenario, TrainingScenario
 
 _NOTES_SHOWN = 2  # the derivation has them all
 
@@ -142,8 +143,7 @@ def axis_table(sweep: AxisSweep, scenario: Scenario, unit: str, pinned: Headline
     """For each axis in use: what it sends, over which links, for how long, and why it hides or not."""
     run, joined = scenario.training, links(scenario)
     index = sweep.data_parallel.index(run.data_parallel)
-    degrees = {name: run.layout[name] for name in run.layout if name.endswith("_parallel") and "sequence" not in name}
-    placed = axis_groups(gpus_per_node=joined.gpus_per_node, **degrees)
+    placed = _groups(run, joined.gpus_per_node)
     rows = []
     for axis in sweep.axes:
         exposed, hidden = (float(part[axis][index]) for part in (sweep.exposed_s, sweep.hidden_s))
@@ -177,6 +177,13 @@ def axis_table(sweep: AxisSweep, scenario: Scenario, unit: str, pinned: Headline
             }
         )
     return rows
+
+
+@lru_cache(maxsize=128)
+def _groups(run: TrainingScenario, gpus_per_node: int) -> dict[str, AxisGroup]:
+    """How each axis of a layout lies on nodes."""
+    degrees = {name: run.layout[name] for name in run.layout if name.endswith("_parallel") and "sequence" not in name}
+    return axis_groups(gpus_per_node=gpus_per_node, **degrees)
 
 
 def _reason(axis: Axis, hidden: float) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,7 @@ def head_counts(model: ModelSpec) -> tuple[int, ...]:
     return tuple(sorted(count for count in counts if count is not None))
 
 
+@lru_cache(maxsize=128)
 def heads_to_split(model: ModelSpec) -> int:
     """Greatest common divisor of the head counts of all mixers: tensor parallel must divide it. [heads]"""
     return math.gcd(*head_counts(model)) or model.hidden_size

@@ -145,6 +145,7 @@ def positions(standard: tuple[int, ...], here: int) -> tuple[int, ...]:
     return standard if here in standard else tuple(sorted({*standard, here}))
 
 
+@lru_cache(maxsize=128)
 def over_data_parallel(scenario: TrainingScenario) -> PartitionSweep:
     """Every ZeRO stage at every position of the GPU slider, in one call.
 
@@ -217,6 +218,7 @@ def headline_of(scenario: TrainingScenario) -> Headline:
     return sweep.headline(sweep.data_parallel.index(scenario.data_parallel), scenario.zero_stage)
 
 
+@lru_cache(maxsize=128)
 def over_seq_len(scenario: TrainingScenario) -> ActivationSweep:
     """All three ways to recompute at every sequence length that the layout can take."""
     lengths = tuple(s for s in positions(SEQ_LEN, scenario.seq_len) if s % scenario.context_parallel == 0)

@@ -71,6 +71,7 @@ def by_zero_stage(
     )
 
 
+@lru_cache(maxsize=64)
 def by_recompute(sweep: ActivationSweep, *, recompute: str, unit: str, baseline: Headline | None) -> LiveFigure:
     """One bar for each way to recompute, live over the sequence length."""
     texts = [f"{tokens:,} tokens" for tokens in sweep.seq_len]
