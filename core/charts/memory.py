@@ -53,10 +53,16 @@ def stacked_bars(
     trace, tables = stacked(shown, PART_ROLES, names, end=end, hover="%{customdata:,.3r} " + unit)
     height = 110 + (46 if len(rows) <= 8 else 24) * len(rows)
     totals = np.sum(list(parts.values()), axis=0)
-    line = Limit(hbm_bytes / scale, f"{show_bytes(hbm_bytes, unit)} of memory")
-    texts = [[_total(float(total), hbm_bytes, unit) for total in row] for row in totals]
+    memory, fits = show_bytes(hbm_bytes, unit), (totals <= hbm_bytes).tolist()
+    line = Limit(hbm_bytes / scale, f"{memory} of memory")
+    amounts = [[show_bytes(total, unit) for total in row] for row in totals.tolist()]
+    texts = [
+        [amount if fit else f"{amount} ✕" for amount, fit in zip(*row, strict=True)]
+        for row in zip(amounts, fits, strict=True)
+    ]
     labels = RowLabels(texts, cut=totals / scale > end, bold=bold)
-    alt = [_alt(rows, row, hbm_bytes, unit, slider.positions[i] if slider else "") for i, row in enumerate(totals)]
+    positions = slider.positions if slider else [""] * len(totals)
+    alt = [_alt(rows, *row, memory) for row in zip(positions, amounts, fits, strict=True)]
     return LiveFigure(
         {"data": [trace], "layout": stacked_layout(f"{unit} per GPU", end=end, height=height)},
         tables,
@@ -68,13 +74,9 @@ def stacked_bars(
     )
 
 
-def _total(total: float, hbm_bytes: float, unit: str) -> str:
-    return show_bytes(total, unit) + ("" if total <= hbm_bytes else " ✕")
-
-
-def _alt(rows: Sequence[str], totals: Floats, hbm_bytes: float, unit: str, position: str) -> str:
+def _alt(rows: Sequence[str], position: str, amounts: Sequence[str], fits: Sequence[bool], memory: str) -> str:
     said = ", ".join(
-        f"{row} {show_bytes(float(total), unit)}{'' if total <= hbm_bytes else ', which does not fit'}"
-        for row, total in zip(rows, totals, strict=True)
+        f"{row} {amount}{'' if fit else ', which does not fit'}"
+        for row, amount, fit in zip(rows, amounts, fits, strict=True)
     )
-    return f"{position + ': ' if position else ''}memory per GPU by row, against {show_bytes(hbm_bytes, unit)}: {said}."
+    return f"{position + ': ' if position else ''}memory per GPU by row, against {memory}: {said}."
