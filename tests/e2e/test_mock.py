@@ -1,6 +1,7 @@
 """A mock interview in two real browsers, from the interviewer's side: mirrored, recomputed, restored after a crash.
 
-Each test runs on SQLite and on a PostgreSQL server. The numbers are those of the specification's acceptance tests;
+Each acceptance test runs on SQLite and on a PostgreSQL server, the others (`one_database`) on SQLite.
+The numbers are those of the specification's acceptance tests;
 those that begin on the candidate's side stand in test_mock_candidate.py.
 """
 
@@ -218,6 +219,7 @@ def test_7_a_server_that_is_killed_and_restarted_brings_both_browsers_back(
             page.context.close()
 
 
+@pytest.mark.one_database
 def test_the_console_reaches_from_desk_to_phone_and_breaks_no_rule_of_access(app: OpenPage, rooms: Rooms):
     room = rooms.played(at_phase(2))
     desk = seat(app, room, "interviewer", viewport={"width": 1280, "height": 720})
@@ -234,6 +236,7 @@ def test_the_console_reaches_from_desk_to_phone_and_breaks_no_rule_of_access(app
         expect(part).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.one_database
 def test_a_link_that_was_replaced_closes_the_page_of_whoever_holds_it(app: OpenPage, rooms: Rooms):
     room = rooms.played(at_phase(2))
     lead, candidate = seat(app, room, "interviewer"), seat(app, room, "candidate")
@@ -247,6 +250,7 @@ def test_a_link_that_was_replaced_closes_the_page_of_whoever_holds_it(app: OpenP
     expect(candidate.get_by_role("timer")).to_be_visible()
 
 
+@pytest.mark.one_database
 def test_a_clock_without_its_interviewer_is_paused_by_whoever_is_left(app: OpenPage, rooms: Rooms):
     played = at_phase(2)
     room = rooms.played(played)
@@ -265,6 +269,7 @@ def choose(page: Page, button: str, option: str) -> None:
     wait_idle(page)
 
 
+@pytest.mark.one_database
 def test_hints_lines_and_phases_go_by_menus(app: OpenPage, rooms: Rooms):
     room = rooms.played(at_phase(2).does("interviewer", "evidence", text="derived 4/3 unaided", sign="+"))
     lead, candidate = seat(app, room, "interviewer"), seat(app, room, "candidate")
@@ -296,6 +301,7 @@ def sent_within(page: Page, seconds: float) -> int:
     return len(frames)
 
 
+@pytest.mark.one_database
 def test_a_hidden_tab_beats_slowly_and_a_room_that_ended_long_ago_not_at_all(app: OpenPage, rooms: Rooms):
     room = rooms.played(at_phase(2))
     page = seat(app, room, "candidate")

@@ -1,6 +1,7 @@
 """A mock interview in real browsers, from the candidate's side: what the wire carries, what is sealed, what is kept.
 
-Each test runs on SQLite and on a PostgreSQL server. The numbers are those of the specification's acceptance tests.
+Each acceptance test runs on SQLite and on a PostgreSQL server, the others (`one_database`) on SQLite.
+The numbers are those of the specification's acceptance tests.
 """
 
 from __future__ import annotations
@@ -291,6 +292,7 @@ def pad(page: Page):
     return page.get_by_label("Scratchpad, in Markdown")
 
 
+@pytest.mark.one_database
 def test_a_twist_while_the_candidate_types_touches_neither_text_nor_caret(app: OpenPage, rooms: Rooms):
     room = rooms.played(at_phase(4))
     page = seat(app, room, "candidate")
@@ -312,6 +314,7 @@ def test_a_twist_while_the_candidate_types_touches_neither_text_nor_caret(app: O
     expect(pad(page)).to_have_value(room.state.pad)
 
 
+@pytest.mark.one_database
 def test_a_pad_that_is_too_long_is_refused_in_words_and_stays_in_the_box(app: OpenPage, rooms: Rooms):
     room = rooms.played(at_phase(4))
     page = seat(app, room, "candidate")
@@ -324,6 +327,7 @@ def test_a_pad_that_is_too_long_is_refused_in_words_and_stays_in_the_box(app: Op
     expect(page.get_by_text("Saved", exact=True)).to_be_visible()
 
 
+@pytest.mark.one_database
 def test_a_second_candidate_is_asked_and_taking_over_brings_the_text_along(app: OpenPage, rooms: Rooms):
     room = rooms.played(at_phase(4).does("candidate", "pad", text="8N over 6N"))
     first = seat(app, room, "candidate")
