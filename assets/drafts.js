@@ -5,6 +5,7 @@
 // written into the boxes ("" before it ever did), and the boxes' classes in a fixed order. Drafts lie in the session storage of this tab and end with it.
 const PREFIX = "ridgepoint.draft.";
 const LOOK_MS = 250; // for a box that was drawn anew
+const UNHEARD_LOOKS = 12; // with nothing running: an empty box whose text Python did not confirm was not heard
 
 const forms = new Map(); // by name: another room's form takes the place of this one
 let looking = false;
@@ -18,8 +19,10 @@ export default function ({ data: [name, room, token, classes] }) {
     place: `${PREFIX}${room}.${name}.${at}`,
     seen: known.boxes[at]?.seen,
     restored: known.boxes[at]?.restored,
+    unheard: known.boxes[at]?.unheard,
   }));
   forms.set(name, { room, token, boxes });
+  if (known !== before) boxes.forEach(keepEarly);
   if (token && token !== known.token) boxes.forEach(forget);
   start();
   look();
@@ -52,14 +55,26 @@ function typed({ target }) {
   }
 }
 
+// Typed while this script was still on its way.
+function keepEarly(box) {
+  const text = field(box)?.value;
+  if (text && !stored(box)) store(box, text);
+}
+
+function idle() {
+  return connected() && document.querySelector("[data-testid=stApp]").dataset.testScriptState === "notRunning";
+}
+
 function look() {
   const back = connected() && lost;
   lost = !connected();
   for (const box of allBoxes()) {
     const found = field(box);
     if (!found) continue;
-    // A line that was sent down a dead connection has left an empty box, and no word from Python.
-    if (back || found !== box.seen) box.wanted = true;
+    // A line that was sent down a dead connection, or to a server that was just starting the page anew, has left an
+    // empty box, and no word from Python.
+    box.unheard = idle() && !found.value && stored(box) ? (box.unheard ?? 0) + 1 : 0;
+    if (back || found !== box.seen || box.unheard >= UNHEARD_LOOKS) box.wanted = true;
     box.seen = found;
     if (!box.wanted || found.disabled || found.closest("[inert]")) continue;
     box.wanted = false;

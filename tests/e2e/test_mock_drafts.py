@@ -37,6 +37,14 @@ def box(page: Page, name: str) -> Locator:
     return page.get_by_role("textbox", name=re.compile(f"^{name}"))
 
 
+def wait_kept(page: Page, count: int) -> None:
+    """Until the tab keeps so many drafts, those that were typed before its script had come included."""
+    page.wait_for_function(
+        "count => Object.keys(sessionStorage).filter(key => key.startsWith('ridgepoint.draft.')).length >= count",
+        arg=count,
+    )
+
+
 def reload(page: Page) -> None:
     page.reload()
     wait_idle(page)
@@ -48,6 +56,7 @@ def test_the_interviewer_s_boxes_keep_their_drafts_over_a_reload_until_the_room_
     box(lead, "Evidence").fill("+ derived 4/3 #arithmetic")
     lead.get_by_role("tab", name="Notes").click()
     box(lead, "Private note").fill("slow to start\nthen fast")
+    wait_kept(lead, 2)
     reload(lead)
     expect(box(lead, "Evidence")).to_have_value("+ derived 4/3 #arithmetic")
     lead.get_by_role("tab", name="Notes").click()
@@ -77,6 +86,7 @@ def test_two_claims_in_a_row_each_leave_an_empty_form_and_a_draft_survives_a_rel
         box(page, "Claim$").fill(claim)
         box(page, "Number$").fill("47")
         box(page, "Unit$").fill("%")
+        wait_kept(page, 3)
         reload(page)
         for name, value in (("Claim$", claim), ("Number$", "47"), ("Unit$", "%")):
             expect(box(page, name)).to_have_value(value)
@@ -143,6 +153,7 @@ def test_a_line_that_went_down_a_dead_connection_stands_in_the_box_again(
     routes[-1].close(code=1012)
     expect(box(page, "Evidence")).to_have_value("+ derived 4/3 #arithmetic", timeout=30_000)
     assert room.state.ratings["interviewer"].evidence == ()
+    wait_idle(page)  # the server draws the page anew; what is sent before that is not heard, and comes back later
     box(page, "Evidence").press("Enter")
     room.until(lambda state: len(state.ratings["interviewer"].evidence) == 1, page)
     expect(box(page, "Evidence")).to_have_value("")
