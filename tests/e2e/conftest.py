@@ -29,13 +29,6 @@ FIRST_REQUEST_NOTE = "The page that you have requested does not seem to exist"
 expect.set_options(timeout=10_000)
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Browser tests are slow: one that says nothing of the store runs on one database, not on both."""
-    spared = [item for item in items if item.get_closest_marker("one_database") and "postgresql" in item.name]
-    items[:] = [item for item in items if item not in spared]
-    config.hook.pytest_deselected(items=spared)
-
-
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:

@@ -1,6 +1,6 @@
 """A mock interview in two real browsers, from the interviewer's side: mirrored, recomputed, restored after a crash.
 
-Each acceptance test runs on SQLite and on a PostgreSQL server, the others (`one_database`) on SQLite.
+Each acceptance test runs on SQLite and on a PostgreSQL server, the others on SQLite.
 The numbers are those of the specification's acceptance tests;
 those that begin on the candidate's side stand in test_mock_candidate.py.
 """
@@ -11,7 +11,6 @@ import contextlib
 import os
 import re
 import signal
-from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
@@ -22,39 +21,12 @@ from core.storage.engine import URL_VARIABLE
 from core.storage.rooms import RoomStore
 from core.whiteboard.bottleneck import causal_attention_over_6n
 from tests.core.mock.made import CARD, at_phase, whole
-from tests.databases import postgresql
 from tests.e2e.axe import violations
 from tests.e2e.conftest import OpenPage
 from tests.e2e.mock_rooms import SOON_MS, Rooms, cookie_of, seat, served
-from tests.e2e.server import Server, running_server, wait_idle
+from tests.e2e.room_fixtures import database, on_both_databases, rooms, server, stored
+from tests.e2e.server import running_server, wait_idle
 from tests.e2e.test_home import PHONE, scrolls_sideways
-
-
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path_factory.mktemp('rooms')}/rooms.db"
-    else:
-        with postgresql() as url:
-            yield url
-
-
-@pytest.fixture(scope="module")
-def server(browser: Browser, database: str) -> Iterator[Server]:
-    with served(browser, database) as running:
-        yield running
-
-
-@pytest.fixture
-def stored(database: str) -> Iterator[Rooms]:
-    store = RoomStore.open(database)
-    yield Rooms(store)
-    store.engine.dispose()
-
-
-@pytest.fixture
-def rooms(server: Server, stored: Rooms) -> Rooms:
-    return stored
 
 
 def press(page: Page, name: str) -> None:
@@ -83,6 +55,7 @@ def slider(page: Page) -> Locator:
     return page.get_by_role("slider", name="Data-parallel ranks")
 
 
+@on_both_databases
 def test_a_room_from_the_lobby_to_a_reply_that_arrives(app: OpenPage):
     lead = app("/mock")
     level = lead.get_by_role("radiogroup", name="Level").get_by_role("radio", checked=True)
@@ -120,6 +93,7 @@ def test_a_room_from_the_lobby_to_a_reply_that_arrives(app: OpenPage):
     expect(lead.get_by_role("timer")).to_contain_text("Clarify")
 
 
+@on_both_databases
 def test_1_sliders_are_mirrored_both_ways_and_a_reload_keeps_everything(app: OpenPage, rooms: Rooms):
     room = rooms.played(at_phase(3))
     lead, candidate = seat(app, room, "interviewer"), seat(app, room, "candidate")
@@ -148,6 +122,7 @@ def test_1_sliders_are_mirrored_both_ways_and_a_reload_keeps_everything(app: Ope
         expect(slider(page)).to_have_attribute("aria-valuetext", "48")
 
 
+@on_both_databases
 def test_3_a_twist_shows_the_truth_that_core_computes_for_the_new_parameters(app: OpenPage, rooms: Rooms):
     room = rooms.played(at_phase(4))
     lead = seat(app, room, "interviewer")
@@ -165,6 +140,7 @@ def test_3_a_twist_shows_the_truth_that_core_computes_for_the_new_parameters(app
     assert [(twist.card, twist.twist) for twist in room.state.twists] == [(CARD, "long-context")]
 
 
+@on_both_databases
 def test_7_a_server_that_is_killed_and_restarted_brings_both_browsers_back(
     browser: Browser, database: str, stored: Rooms
 ):
@@ -219,7 +195,6 @@ def test_7_a_server_that_is_killed_and_restarted_brings_both_browsers_back(
             page.context.close()
 
 
-@pytest.mark.one_database
 def test_the_console_reaches_from_desk_to_phone_and_breaks_no_rule_of_access(app: OpenPage, rooms: Rooms):
     room = rooms.played(at_phase(2))
     desk = seat(app, room, "interviewer", viewport={"width": 1280, "height": 720})
@@ -236,7 +211,6 @@ def test_the_console_reaches_from_desk_to_phone_and_breaks_no_rule_of_access(app
         expect(part).to_be_in_viewport(ratio=1)
 
 
-@pytest.mark.one_database
 def test_a_link_that_was_replaced_closes_the_page_of_whoever_holds_it(app: OpenPage, rooms: Rooms):
     room = rooms.played(at_phase(2))
     lead, candidate = seat(app, room, "interviewer"), seat(app, room, "candidate")
@@ -250,7 +224,6 @@ def test_a_link_that_was_replaced_closes_the_page_of_whoever_holds_it(app: OpenP
     expect(candidate.get_by_role("timer")).to_be_visible()
 
 
-@pytest.mark.one_database
 def test_a_clock_without_its_interviewer_is_paused_by_whoever_is_left(app: OpenPage, rooms: Rooms):
     played = at_phase(2)
     room = rooms.played(played)
@@ -269,7 +242,6 @@ def choose(page: Page, button: str, option: str) -> None:
     wait_idle(page)
 
 
-@pytest.mark.one_database
 def test_hints_lines_and_phases_go_by_menus(app: OpenPage, rooms: Rooms):
     room = rooms.played(at_phase(2).does("interviewer", "evidence", text="derived 4/3 unaided", sign="+"))
     lead, candidate = seat(app, room, "interviewer"), seat(app, room, "candidate")
@@ -301,7 +273,6 @@ def sent_within(page: Page, seconds: float) -> int:
     return len(frames)
 
 
-@pytest.mark.one_database
 def test_a_hidden_tab_beats_slowly_and_a_room_that_ended_long_ago_not_at_all(app: OpenPage, rooms: Rooms):
     room = rooms.played(at_phase(2))
     page = seat(app, room, "candidate")

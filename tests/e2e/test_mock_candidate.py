@@ -1,6 +1,6 @@
 """A mock interview in real browsers, from the candidate's side: what the wire carries, what is sealed, what is kept.
 
-Each acceptance test runs on SQLite and on a PostgreSQL server, the others (`one_database`) on SQLite.
+Each acceptance test runs on SQLite and on a PostgreSQL server, the others on SQLite.
 The numbers are those of the specification's acceptance tests.
 """
 
@@ -8,43 +8,18 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from core.storage.rooms import RoomStore
 from tests.core.mock.made import CARD, DRILL, ITEMS, at_phase, opened, scored, whole
-from tests.databases import postgresql
 from tests.e2e.conftest import OpenPage
-from tests.e2e.mock_rooms import SOON_MS, LiveRoom, Rooms, frames_received, seat, served
-from tests.e2e.server import Server, wait_idle
+from tests.e2e.mock_rooms import SOON_MS, LiveRoom, Rooms, frames_received, seat
+from tests.e2e.room_fixtures import database, on_both_databases, rooms, server, stored
+from tests.e2e.server import wait_idle
 from tests.pages.mock_visit import leaked
 
 PHASES = ("Set-up", "Clarify", "Diagnose", "Design and numbers", "The facts change", "Numeric probe", "Your questions")
-
-
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path_factory.mktemp('rooms')}/rooms.db"
-    else:
-        with postgresql() as url:
-            yield url
-
-
-@pytest.fixture(scope="module")
-def server(browser: Browser, database: str) -> Iterator[Server]:
-    with served(browser, database) as running:
-        yield running
-
-
-@pytest.fixture
-def rooms(server: Server, database: str) -> Iterator[Rooms]:
-    store = RoomStore.open(database)
-    yield Rooms(store)
-    store.engine.dispose()
 
 
 def listening(app: OpenPage, room: LiveRoom, role: str) -> tuple[Page, list[bytes]]:
@@ -60,6 +35,7 @@ def on_the_wire(received: list[bytes]) -> str:
     return b"\n".join(received).decode("utf-8", "ignore")
 
 
+@on_both_databases
 def test_2_candidate_and_observer_are_sent_nothing_private_in_any_phase(app: OpenPage, rooms: Rooms):
     room = rooms.played(opened())
     seats = [listening(app, room, role) for role in ("candidate", "observer")]
@@ -89,6 +65,7 @@ def test_2_candidate_and_observer_are_sent_nothing_private_in_any_phase(app: Ope
         assert DRILL not in sent
 
 
+@on_both_databases
 def test_1_a_slider_moves_in_the_other_browser_within_two_seconds_and_a_reload_keeps_it(app: OpenPage, rooms: Rooms):
     room = rooms.played(at_phase(3))
     page, other = seat(app, room, "candidate"), seat(app, room, "observer")
@@ -108,6 +85,7 @@ def test_1_a_slider_moves_in_the_other_browser_within_two_seconds_and_a_reload_k
         expect(one.get_by_role("slider", name="Data-parallel ranks")).to_have_attribute("aria-valuetext", "192")
 
 
+@on_both_databases
 def test_4_a_commit_without_evidence_is_refused_and_the_self_rating_stays_hidden(app: OpenPage, rooms: Rooms):
     played = at_phase(7)
     for item in ITEMS:
@@ -137,6 +115,7 @@ def test_4_a_commit_without_evidence_is_refused_and_the_self_rating_stays_hidden
     expect(candidate.get_by_text("heard this on plan").first).to_be_visible()
 
 
+@on_both_databases
 def test_5_an_export_restored_as_another_room_exports_the_same_bytes(app: OpenPage, rooms: Rooms, tmp_path: Path):
     room = rooms.played(whole(2))
     first = exported(seat(app, room, "interviewer"), tmp_path / "first.json")
@@ -162,6 +141,7 @@ def exported(page: Page, target: Path) -> bytes:
     return target.read_bytes()
 
 
+@on_both_databases
 def test_6_a_second_rater_s_scores_are_unreadable_before_the_own_commit(app: OpenPage, rooms: Rooms):
     played = at_phase(7).does("rater", "joined", holder="r")
     scored(played)
@@ -204,6 +184,7 @@ def focused(page: Page) -> str:
     )
 
 
+@on_both_databases
 def test_8_a_whole_session_by_keyboard_with_a_timer_that_is_announced_politely(app: OpenPage, rooms: Rooms):
     room = rooms.played(opened().does("candidate", "ready", on=False))
     page = seat(app, room, "candidate")
@@ -292,7 +273,6 @@ def pad(page: Page):
     return page.get_by_label("Scratchpad, in Markdown")
 
 
-@pytest.mark.one_database
 def test_a_twist_while_the_candidate_types_touches_neither_text_nor_caret(app: OpenPage, rooms: Rooms):
     room = rooms.played(at_phase(4))
     page = seat(app, room, "candidate")
@@ -314,7 +294,6 @@ def test_a_twist_while_the_candidate_types_touches_neither_text_nor_caret(app: O
     expect(pad(page)).to_have_value(room.state.pad)
 
 
-@pytest.mark.one_database
 def test_a_pad_that_is_too_long_is_refused_in_words_and_stays_in_the_box(app: OpenPage, rooms: Rooms):
     room = rooms.played(at_phase(4))
     page = seat(app, room, "candidate")
@@ -327,7 +306,6 @@ def test_a_pad_that_is_too_long_is_refused_in_words_and_stays_in_the_box(app: Op
     expect(page.get_by_text("Saved", exact=True)).to_be_visible()
 
 
-@pytest.mark.one_database
 def test_a_second_candidate_is_asked_and_taking_over_brings_the_text_along(app: OpenPage, rooms: Rooms):
     room = rooms.played(at_phase(4).does("candidate", "pad", text="8N over 6N"))
     first = seat(app, room, "candidate")

@@ -3,34 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
-from core.storage.rooms import RoomStore
 from tests.core.mock.made import at_phase
 from tests.e2e.conftest import OpenPage
-from tests.e2e.mock_rooms import Rooms, cookie_of, seat, served
+from tests.e2e.mock_rooms import Rooms, cookie_of, seat
+from tests.e2e.room_fixtures import database, rooms, server, stored
 from tests.e2e.server import Server, wait_idle
-
-
-@pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return f"sqlite:///{tmp_path_factory.mktemp('rooms')}/rooms.db"
-
-
-@pytest.fixture(scope="module")
-def server(browser: Browser, database: str) -> Iterator[Server]:
-    with served(browser, database) as running:
-        yield running
-
-
-@pytest.fixture
-def rooms(server: Server, database: str) -> Iterator[Rooms]:
-    store = RoomStore.open(database)
-    yield Rooms(store)
-    store.engine.dispose()
 
 
 def box(page: Page, name: str) -> Locator:

@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from playwright.sync_api import Page, expect
 
-import pytest
-from playwright.sync_api import Browser, Page, expect
-
-from core.storage.rooms import RoomStore
 from tests.core.mock.made import CARD, ITEMS, opened
 from tests.e2e.conftest import OpenPage
-from tests.e2e.mock_rooms import SOON_MS, Rooms, seat, served
-from tests.e2e.server import Server, wait_idle
+from tests.e2e.mock_rooms import SOON_MS, Rooms, seat
+from tests.e2e.room_fixtures import database, rooms, server, stored
+from tests.e2e.server import wait_idle
 from tests.e2e.test_mock_candidate import tab_to
-
-
-@pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return f"sqlite:///{tmp_path_factory.mktemp('rooms')}/rooms.db"
-
-
-@pytest.fixture(scope="module")
-def server(browser: Browser, database: str) -> Iterator[Server]:
-    with served(browser, database) as running:
-        yield running
-
-
-@pytest.fixture
-def rooms(server: Server, database: str) -> Iterator[Rooms]:
-    store = RoomStore.open(database)
-    yield Rooms(store)
-    store.engine.dispose()
 
 
 def press_button(page: Page, name: str) -> None:
