@@ -43,6 +43,13 @@ class Products:
         )
         return LogGrid(axes, cells)
 
+    def cells(self, n: int, k: int) -> Floats:
+        """Times over the table's rows as they were measured; NaN where this very product was not. [s]"""
+        table = self.table
+        if n not in table.n or k not in table.k:
+            return np.full(len(table.m), np.nan)
+        return np.asarray(self.grid.measured[table.n.index(n), table.k.index(k)])
+
     @property
     def measured_shapes(self) -> tuple[tuple[int, int], ...]:
         """Weights (n, k) of which something was measured."""

@@ -218,14 +218,18 @@ def best_at_the_other(profiles: Sequence[Profile], dtype: str) -> tuple[str, ...
 
 
 def at_the_roofline(profile: Profile, shapes: Sequence[tuple[int, int]], dtype: str = "bf16") -> Placed | None:
-    """Products with weights of (n, k) over rows, each operand moved once; None where the format was not measured."""
+    """Products with weights of (n, k) over rows, each operand moved once; None where the format was not measured.
+
+    Cells that were measured stand as they were, also where the table answers with a rising time beside them.
+    """
     best, products = reached(profile, dtype), profile.products.get((dtype, "forward"))
     if best is None or products is None:
         return None
     rows = np.asarray(products.table.m, dtype=np.float64)[None, :]
     n, k = (np.asarray([shape[at] for shape in shapes], dtype=np.float64)[:, None] for at in range(2))
     reading = products.grid.read(n, k, rows)
-    seconds = reading.seconds
+    cells = np.stack([products.cells(*shape) for shape in shapes])
+    seconds = np.where(np.isnan(cells), reading.seconds, cells)
     size = bytes_per_element(_stored(dtype))
     return Placed(
         profile=profile.name,
@@ -247,11 +251,7 @@ def products_over_rows(profiles: Sequence[Profile], n: int, k: int, dtype: str =
         products = profile.products.get((dtype, "forward"))
         if products is None:
             continue
-        table = products.table
-        cells = None
-        if n in table.n and k in table.k:
-            cells = products.grid.measured[table.n.index(n), table.k.index(k)]
-        found.append(_curve(profile, table.m, partial(products.grid.read, n, k), cells))
+        found.append(_curve(profile, products.table.m, partial(products.grid.read, n, k), products.cells(n, k)))
     chip, x = _datasheet(profiles), _places(found)
     flops = 2 * x * n * k
     moved = n * k * bytes_per_element(_stored(dtype)) + 2 * x * (n + k)

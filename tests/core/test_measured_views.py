@@ -70,6 +70,20 @@ def test_points_at_the_roofline_are_the_products():
     assert at_the_roofline(H200, [(8192, 8192)], "fp4") is None
 
 
+def test_points_at_the_roofline_stand_as_measured_where_a_larger_call_was_faster():
+    # The recorded run on the H200: 64 rows by 4,096 x 4,096 took 11.3 us, 32 rows 12.9 us.
+    result = recorded("h200-full")
+    (one,) = (m for m in result.measurements if (m.kind, *_sizes(m)) == ("matmul", 64, 4096, 4096, "bf16", "forward"))
+    placed = at_the_roofline(profile_of(result.model_dump()), [(4096, 4096)])
+    at = placed.rows[0].tolist().index(64)
+    assert placed.flops_per_s[0, at] == pytest.approx(2 * 64 * 4096**2 / one.time.median_s)
+    assert placed.flops_per_s[0, at] == pytest.approx(190e12, rel=0.005)
+
+
+def _sizes(one):
+    return tuple(getattr(one, name, None) for name in ("m", "n", "k", "dtype", "role"))
+
+
 def test_a_measured_shape_shows_its_raw_points_and_another_does_not():
     exact, between = (products_over_rows([H200], n, 8192).curves[0] for n in (8192, 5120))
     assert exact.points_x.tolist() == [2**i for i in range(16)]
