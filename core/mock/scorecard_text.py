@@ -10,6 +10,11 @@ from core.cards.text import significant, with_unit
 from core.mock.scorecard import DISCLAIMER, ItemPart, NumberPart, Scorecard
 
 _MARKUP = re.compile(r"[\\`*_\[\]<>|~$&]|^[-+#=]|^\d{1,9}(?=[.)](?: |$))")
+# What readers of Markdown turn into links, names and pictures, escaped or not: addresses, e-mail, @name, :smile:.
+_TURNED = re.compile(r"(?<=[a-z])(?=://)|(?<=www)(?=\.)|(?<=@)(?=\w)|(?<=:)(?=(?!\d{1,2}:)[\w+-]+:)", re.IGNORECASE)
+_WORD_JOINER = "\u2060"  # without width, and no line break
+# Control signs, and those that turn the direction of the text around them.
+_UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def to_markdown(card: Scorecard) -> str:
@@ -139,8 +144,11 @@ def beside(card: Scorecard) -> str:
 
 
 def escaped(text: str) -> str:
-    """A person's text on one line of Markdown, with every mark of Markdown and HTML made plain."""
-    plain = " ".join(text.split())
+    """A person's text on one line of Markdown, with every mark of Markdown and HTML made plain.
+
+    A backslash does not keep an address from becoming a link, so a sign without width stands in it.
+    """
+    plain = " ".join(_TURNED.sub(_WORD_JOINER, _UNSEEN.sub("", text)).split())
     return _MARKUP.sub(lambda mark: f"{mark[0]}\\" if mark[0].isdigit() else f"\\{mark[0]}", plain)
 
 

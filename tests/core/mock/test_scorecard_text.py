@@ -9,6 +9,7 @@ from core.mock.scorecard_build import scorecard
 from core.mock.scorecard_text import clock, escaped, timeline, to_markdown
 from tests.core.mock.made import at_phase, bank, opened, pack, scored, whole
 
+JOINER = "\u2060"  # keeps readers of Markdown from turning what is around it; nobody sees it
 ROOM = whole(level=2)
 CARD = scorecard(ROOM.state, ROOM.log, pack(), bank())
 
@@ -46,7 +47,12 @@ def test_an_early_card_has_what_there_is():
     ("text", "plain"),
     [
         ("<script>alert(1)</script>", "\\<script\\>alert(1)\\</script\\>"),
-        ("[x](http://a)", "\\[x\\](http://a)"),
+        ("[x](http://a)", f"\\[x\\](http{JOINER}://a)"),
+        ("see HTTPS://a.example or www.a.example", f"see HTTPS{JOINER}://a.example or www{JOINER}.a.example"),
+        ("ada@a.example, @ada", f"ada@{JOINER}a.example, @{JOINER}ada"),
+        ("so :smile: and :+1: or :100:", f"so :{JOINER}smile: and :{JOINER}+1: or :{JOINER}100:"),
+        ("at 12:30:15, a ratio of 3:1, note: none", "at 12:30:15, a ratio of 3:1, note: none"),
+        ("a\x00b \u202ecba \u2067x", "ab cba x"),
         ("a | b", "a \\| b"),
         ("# head", "\\# head"),
         ("1. list", "1\\. list"),
