@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from core.bend import bend_batch
 from core.checks import Floats
 from core.kv_cache import KvOptions, kv_bytes, kv_bytes_per_token
-from core.measured_estimate import MeasuredStep, measured_decode, measured_serving_step
+from core.measured_estimate import measured_decode, measured_serving_step
 from core.measured_profile import Profile
+from core.measured_step import MeasuredStep
 from core.scenario import MOST_REQUESTS, Scenario, ServingScenario
 from core.serving_fit import Deployment
 from core.serving_memory import ServingMemory, most_sequences, serving_memory

@@ -13,8 +13,9 @@ import numpy as np
 
 from core.bend import bend_batch
 from core.constraints import Problem
-from core.measured_estimate import MeasuredStep, measured_decode, measured_prefill
+from core.measured_estimate import measured_decode, measured_prefill
 from core.measured_profile import Profile
+from core.measured_step import MeasuredStep
 from core.prefix_cache import cached_tokens
 from core.scenario import ServingScenario
 from core.serving import prefill_estimate_s, prefill_floor_s

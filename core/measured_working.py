@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.measured_estimate import MeasuredStep
+from core.measured_step import MeasuredStep
 from core.working import Term, Working, number, scalar
 
 _HOW = {"measured": "between measured cells", "continued": "continued beyond them", "stated": "not measured: stated"}

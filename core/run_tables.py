@@ -10,8 +10,10 @@ import numpy as np
 from core.display import digits, show_bytes, show_percent, show_rate, show_seconds
 from core.layer_memory import JudgedMemory, MemoryScore
 from core.layer_prediction import Judged, Score
+from core.measured_collectives import Fit
+from core.measured_curves import Curves
 from core.measured_profile import Profile
-from core.measured_views import Curves, Fit, Placed
+from core.measured_roofline import Placed
 from core.own_views import AttentionPair, Bandwidth, HostRow, LaunchView
 
 Row = dict[str, str]

@@ -16,7 +16,9 @@ from core.charts.live import LiveFigure
 from core.charts.over_picture import Limit
 from core.checks import Floats
 from core.display import digits, show_percent, show_rate, show_seconds
-from core.measured_views import Curve, Curves, Fit, Placed, Reached
+from core.measured_collectives import Fit
+from core.measured_curves import Curve, Curves
+from core.measured_roofline import Placed, Reached
 from core.units import MICROSECOND, TFLOP
 
 # Profiles in their order; what is not measured is drawn in the page's own text colour.

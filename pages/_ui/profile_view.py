@@ -8,16 +8,10 @@ import streamlit as st
 
 from core import run_tables
 from core.charts import measured as charts
+from core.measured_collectives import Fit, collective_over_bytes
+from core.measured_curves import Curves, attention_over_tokens, products_over_rows
 from core.measured_profile import Phase, Profile, load_profile, profile_ids
-from core.measured_views import (
-    Curves,
-    Fit,
-    at_the_roofline,
-    attention_over_tokens,
-    best_at_the_other,
-    collective_over_bytes,
-    products_over_rows,
-)
+from core.measured_roofline import at_the_roofline, best_at_the_other
 from pages._ui import results, state
 from pages._ui.live_chart import live_chart
 from pages._ui.predict import READING_WIDTH

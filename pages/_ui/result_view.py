@@ -13,7 +13,8 @@ from core.charts import own_run
 from core.charts.live import LiveFigure
 from core.layer_memory import memory_score
 from core.layer_prediction import scores
-from core.measured_views import at_the_roofline, collective_over_bytes
+from core.measured_collectives import collective_over_bytes
+from core.measured_roofline import at_the_roofline
 from core.own_views import AttentionPair, attention_pairs, bandwidth, host_rows, launch_view, product_note, shapes_of
 from pages._ui import gpu_run, profile_choice, results, settings
 from pages._ui.live_chart import live_chart

@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 
 from core.charts.measured import at_roofline, collectives, fit_text, notes, over_size, roofline_text
+from core.measured_collectives import collective_over_bytes
+from core.measured_curves import attention_over_tokens, products_over_rows
 from core.measured_profile import Profile, load_profiles
-from core.measured_views import (
-    at_the_roofline,
-    attention_over_tokens,
-    collective_over_bytes,
-    products_over_rows,
-)
+from core.measured_roofline import at_the_roofline
 from core.units import MICROSECOND, TFLOP
 
 PROFILES = load_profiles()

@@ -7,14 +7,9 @@ import numpy as np
 import pytest
 
 from core.hardware import load_accelerators
-from core.measured_estimate import (
-    MATRICES,
-    MESSAGES,
-    measured_decode,
-    measured_prefill,
-    measured_serving_step,
-)
+from core.measured_estimate import measured_decode, measured_prefill, measured_serving_step
 from core.measured_profile import ExpertShape, Profile, load_profile
+from core.measured_step import MATRICES, MESSAGES
 from core.model_spec import load_models
 from core.serving import decode_estimate_s, decode_floor_s, prefill_estimate_s, prefill_floor_s
 from core.serving_step import serving_step

@@ -7,9 +7,9 @@ import pytest
 from pydantic import ValidationError
 
 from core.hardware import load_accelerators
+from core.measured_curves import products_over_rows
 from core.measured_estimate import measured_decode, measured_prefill
 from core.measured_profile import Profile, load_profile
-from core.measured_views import products_over_rows
 from core.microbench.attention import PRODUCTS
 from core.microbench.recorded import recorded
 from core.microbench.result import Result

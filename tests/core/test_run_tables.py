@@ -5,8 +5,10 @@ import pytest
 from core import run_tables
 from core.layer_memory import judge_memory, memory_score
 from core.layer_prediction import judge, scores
+from core.measured_collectives import collective_over_bytes
+from core.measured_curves import attention_over_tokens, products_over_rows
 from core.measured_profile import load_profile
-from core.measured_views import at_the_roofline, attention_over_tokens, collective_over_bytes, products_over_rows
+from core.measured_roofline import at_the_roofline
 from core.microbench.recorded import recorded
 from core.own_profile import profile_of
 from core.own_views import attention_pairs, bandwidth, host_rows, launch_view, shapes_of

@@ -1,0 +1,83 @@
+"""Measured products at the roofline: roofs as they were reached, points as they were measured, the best product."""
+
+import numpy as np
+import pytest
+
+from core.display import show_rate
+from core.measured_profile import Profile, load_profile, load_profiles
+from core.measured_roofline import at_the_roofline, best_at_the_other, best_product, reached
+from core.microbench.recorded import recorded
+from core.own_profile import profile_of
+
+PROFILES = load_profiles()
+H200 = PROFILES["h200-sxm"]
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+def test_no_roof_as_measured_stands_above_the_datasheet(profile):
+    for dtype in profile.dtypes:
+        best = reached(profile, dtype)
+        if best.datasheet_flops_per_s is not None:
+            assert 0.38 < best.flops_per_s / best.datasheet_flops_per_s < 1
+        assert 0.55 < best.bytes_per_s / best.datasheet_bytes_per_s < 1
+
+
+def test_the_ridge_of_h200_really_is_where_measured_rates_meet():
+    best = reached(H200, "bf16")
+    # By hand: the best cell, and 65,536 x 16,384 or wider weights read by few rows.
+    assert best.flops_per_s == pytest.approx(932e12, rel=0.01)
+    assert best.bytes_per_s == pytest.approx(4.30e12, rel=0.01)
+    assert best.ridge == pytest.approx(932 / 4.30, rel=0.01)
+    assert best.datasheet_ridge == pytest.approx(989.4 / 4.8)
+    assert reached(PROFILES["a100-sxm-80gb"], "fp8") is None
+
+
+def test_without_a_datasheet_there_is_no_ridge_of_one():
+    bare = Profile(H200.file.model_copy(update={"accelerator": None}))
+    assert reached(bare, "bf16").datasheet_ridge is None
+
+
+def test_points_at_the_roofline_are_the_products():
+    placed = at_the_roofline(H200, [(8192, 8192), (4096, 14336)])
+    assert placed.labels == ("8,192 x 8,192", "4,096 x 14,336")
+    rows = placed.rows[0].tolist()
+    at = rows.index(8192)
+    assert placed.flops_per_s[0, at] == pytest.approx(2 * 8192**3 / 1.6404e-3, rel=1e-3)
+    assert placed.intensity[0, at] == pytest.approx(8192 / 3)
+    assert np.all(placed.flops_per_s <= placed.reached.flops_per_s)
+    assert at_the_roofline(H200, [(8192, 8192)], "fp4") is None
+
+
+def test_points_at_the_roofline_stand_as_measured_where_a_larger_call_was_faster():
+    # The recorded run on the H200: 64 rows by 4,096 x 4,096 took 11.3 us, 32 rows 12.9 us.
+    result = recorded("h200-full")
+    (one,) = (m for m in result.measurements if (m.kind, *_sizes(m)) == ("matmul", 64, 4096, 4096, "bf16", "forward"))
+    placed = at_the_roofline(profile_of(result.model_dump()), [(4096, 4096)])
+    at = placed.rows[0].tolist().index(64)
+    assert placed.flops_per_s[0, at] == pytest.approx(2 * 64 * 4096**2 / one.time.median_s)
+    assert placed.flops_per_s[0, at] == pytest.approx(190e12, rel=0.005)
+
+
+def _sizes(one):
+    return tuple(getattr(one, name, None) for name in ("m", "n", "k", "dtype", "role"))
+
+
+def test_the_best_product_is_a_measured_cell_and_is_read_from_the_other():
+    own = profile_of(recorded("h200-full").model_dump())
+    best = best_product(own, "bf16")
+    assert (best.n, best.k, best.m) == (8192, 28672, 4096)
+    assert best.flops_per_s == reached(own, "bf16").flops_per_s
+    theirs, ours = best_at_the_other([load_profile("h200-sxm"), own], "bf16")
+    # Open data's best has 65,536 inputs, twice what the run went to.
+    assert "H200 SXM, open data is 932 TFLOP/s at 512 rows by 8,192 x 65,536, a call of 590 us." in theirs
+    assert "own run did not measure that far; continued, it reads" in theirs
+    assert "own run is 707 TFLOP/s at 4,096 rows by 8,192 x 28,672" in ours
+    there = 2 * 4096 * 8192 * 28672 / float(load_profile("h200-sxm").matmul_s(4096, 8192, 28672).seconds)
+    assert f"There H200 SXM, open data reads {show_rate(there, 'FLOP')}." in ours
+
+
+def test_one_profile_or_a_format_of_one_has_no_other():
+    own = profile_of(recorded("h200-full").model_dump())
+    assert best_at_the_other([own], "bf16") == ()
+    assert best_product(own, "nvfp4") is None
+    assert best_at_the_other([own, load_profile("b200-sxm")], "nvfp4") == ()
