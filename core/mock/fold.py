@@ -27,10 +27,15 @@ def fold(state: RoomState, events: Iterable[Event]) -> RoomState:
     for event in events:
         if event.seq <= state.seq:
             continue
-        payload = read(event.kind, event.payload) if math.isfinite(event.at) else None
-        after = _after(state, payload, Moment(event.actor, event.at, event.seq)) if payload is not None else ""
+        after = _next(state, event)
         state = replace(state if isinstance(after, str) else after, seq=event.seq)
     return state
+
+
+def passed_over(state: RoomState, event: Event) -> str:
+    """Why the fold leaves an event out that comes next; empty where it takes it."""
+    after = _next(state, event)
+    return after if isinstance(after, str) else ""
 
 
 def prepare(state: RoomState, actor: str, kind: str, at: float, **fields: Any) -> dict[str, Any]:
@@ -47,6 +52,13 @@ def prepare(state: RoomState, actor: str, kind: str, at: float, **fields: Any) -
     if isinstance(after, str):
         raise EventError(after)
     return payload.model_dump(mode="json", exclude_defaults=True)
+
+
+def _next(state: RoomState, event: Event) -> RoomState | str:
+    payload = read(event.kind, event.payload) if math.isfinite(event.at) else None
+    if payload is None:
+        return "This version of the app cannot read such an event."
+    return _after(state, payload, Moment(event.actor, event.at, event.seq))
 
 
 def _after(state: RoomState, payload: Payload, moment: Moment) -> RoomState | str:

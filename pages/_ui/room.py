@@ -32,7 +32,7 @@ from core.cards.library import Bank
 from core.mock.attendance import Attendance, attendance
 from core.mock.clock import Clock, clock
 from core.mock.events import EventError
-from core.mock.fold import fold, prepare
+from core.mock.fold import fold, passed_over, prepare
 from core.mock.plan import plan_of
 from core.mock.reading import Pack
 from core.mock.roles import ROLES, SERVER, Role
@@ -72,7 +72,7 @@ class Room:
 
     store: RoomStore
     id: str
-    token: str
+    token: str = field(repr=False)  # a repr may end in a log
     role: Role
     tab: str
     pack: Pack
@@ -194,8 +194,20 @@ class Room:
         if kind != "joined" and not self.seated:
             raise EventError(_WATCHING)
         payload = prepare(self.state, self.role, kind, self.store.now(), **fields)
-        self.store.append(self.id, self.role, kind, payload, client_id=uuid.uuid4().hex)
-        self._read_on()
+        seq = self.store.append(self.id, self.role, kind, payload, client_id=uuid.uuid4().hex)
+        try:
+            log = self.store.events(self.id, self.state.seq)
+        except NotARoom:
+            raise
+        except StorageError as error:  # it is written all the same: a beat will read it
+            self.trouble = str(error)
+            return
+        # What another browser wrote between may stand against it: the session is finished, the seat is taken.
+        overtaken_by = [event for event in log if event.seq < seq]
+        before = fold(self.state, overtaken_by)
+        self.state = fold(before, log)
+        if overtaken_by and (refusal := passed_over(before, log[len(overtaken_by)])):
+            raise EventError(refusal)
 
     def _check_link(self) -> None:
         if self.store.role_of(self.id, self.token) != self.role:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from core.mock.roles import Role
 from core.storage.errors import Away
 from core.storage.rooms import RoomStore
 from pages._ui import room as room_ui
 from pages._ui import rooms
-from pages._ui.room import PRESENCE_S, pace
-from tests.core.mock.made import Played, at_phase, opened, whole
+from pages._ui.room import PRESENCE_S, Room, pace
+from tests.core.mock.made import Played, at_phase, bank, opened, pack, whole
 from tests.pages.mock_visit import SeatVisit, Stored, stored
 from tests.pages.practice import APP
 
@@ -223,3 +227,64 @@ def test_a_browser_keeps_its_name(monkeypatch: pytest.MonkeyPatch):
     at = at.switch_page("pages/mock/lobby.py").run()
     assert at.session_state["rooms.browser"] == "b" + "x" * 21
     assert not at.session_state["rooms.browser_to_keep"]
+
+
+@dataclass(frozen=True)
+class Overtaken(RoomStore):
+    """A store in which somebody else's event is written while one is on its way."""
+
+    first: list[tuple[str, str, dict[str, object]]] = field(default_factory=list)
+
+    def append(self, room: str, actor: str, kind: str, payload: Mapping[str, Any], *, client_id: str) -> int:
+        while self.first:
+            other, its_kind, its_payload = self.first.pop()
+            super().append(room, other, its_kind, its_payload, client_id=f"other:{len(self.first)}")
+        return super().append(room, actor, kind, payload, client_id=client_id)
+
+
+def tab_of(played: Played, role: Role, *first: tuple[str, str, dict[str, object]]) -> Room:
+    """The tab of a seat, without a page; these events are written while its next one is on its way."""
+    made = stored(played)
+    store = Overtaken(made.store.engine, first=list(first))
+    return Room(store, made.new.room, made.new.tokens[role], role, f"tab-{role}", pack(), bank(), made.state)
+
+
+@pytest.mark.parametrize(
+    ("role", "kind", "fields", "first", "words"),
+    [
+        ("candidate", "pad", {"text": "last words"}, ("interviewer", "finished", {}), "The session is finished."),
+        (
+            "interviewer",
+            "joined",
+            {"holder": "tab-interviewer"},
+            ("interviewer", "joined", {"holder": "tab-other", "take_over": True}),
+            "This seat is taken. Watch, or take it over.",
+        ),
+        ("candidate", "hold", {"on": True}, ("interviewer", "hold", {"on": True}), "The interviewer has the sliders."),
+    ],
+)
+def test_what_another_browser_overtook_on_its_way_is_refused_in_words(
+    role: Role, kind: str, fields: dict[str, Any], first: tuple[str, str, dict[str, object]], words: str
+):
+    room = tab_of(at_phase(1), role, first)
+    assert not room.act(kind, **fields)
+    assert room.refused(kind) == words
+
+
+def test_what_does_not_stand_against_another_browsers_event_is_kept():
+    room = tab_of(at_phase(1), "candidate", ("interviewer", "note", {"text": "calm"}))
+    assert room.act("pad", text="still here")
+    assert room.public.pad == "still here"
+
+
+def test_what_is_written_stays_written_where_it_cannot_be_read_back(monkeypatch: pytest.MonkeyPatch):
+    room = tab_of(at_phase(1), "candidate")
+
+    def away(*_: object) -> None:
+        raise Away("away")
+
+    monkeypatch.setattr(RoomStore, "events", away)
+    assert room.act("pad", text="kept")
+    monkeypatch.undo()
+    room.refresh()
+    assert room.public.pad == "kept"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.mock.clock import clock
 from core.mock.events import KINDS, EventError
-from core.mock.fold import HANDLERS, fold, prepare
+from core.mock.fold import HANDLERS, fold, passed_over, prepare
 from core.mock.fold_rating import commit_refusals
 from core.mock.roles import RATERS, ROLES
 from core.mock.state import RoomState
@@ -127,6 +127,15 @@ def test_prepare_gives_the_payload_that_folds_to_the_same_state():
     )
     assert payload == {"pack": PACK, "content_hash": plan().content_hash, "level": "mid"}
     assert room.writes("interviewer", "opened", payload).state.level == "mid"
+
+
+def test_why_an_event_is_passed_over_is_said_and_nothing_where_it_is_taken():
+    room = opened()
+    seq = room.state.seq + 1
+    assert passed_over(room.state, Line(seq, NOON, "interviewer", "phase_started", {"phase": 0})) == ""
+    assert "has not begun" in passed_over(room.state, Line(seq, NOON, "interviewer", "finished", {}))
+    assert "cannot read" in passed_over(room.state, Line(seq, NOON, "interviewer", "of a later version", {}))
+    assert "cannot read" in passed_over(room.state, Line(seq, math.nan, "interviewer", "phase_started", {"phase": 0}))
 
 
 def test_every_rating_begins_empty():
