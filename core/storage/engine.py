@@ -118,9 +118,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
 def _sqlite(url: URL, wait_s: float) -> Engine:
     assert url.database is not None
     Path(url.database).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(
-        url, connect_args={"timeout": wait_s}, pool_size=POOL_SIZE, max_overflow=0, pool_timeout=wait_s
-    )
+    engine = create_engine(url, connect_args={"timeout": wait_s}, **_common(wait_s))
 
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _record: object) -> None:
@@ -132,9 +130,8 @@ def _sqlite(url: URL, wait_s: float) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        if not connection.get_execution_options().get(
-            _READS
-        ):  # a read is one SELECT: it needs no transaction around it
+        # A read is one SELECT: it needs no transaction around it.
+        if not connection.get_execution_options().get(_READS):
             connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
@@ -148,11 +145,14 @@ def _postgresql(url: URL, wait_s: float) -> Engine:
     return create_engine(
         url.difference_update_query(["options"]),
         connect_args={"connect_timeout": max(2, int(wait_s)), "options": options},
-        pool_size=POOL_SIZE,
-        max_overflow=0,
-        pool_timeout=wait_s,
         pool_pre_ping=True,  # a server that was restarted is reached again without an error
+        **_common(wait_s),
     )
+
+
+def _common(wait_s: float) -> dict[str, Any]:
+    """Of both databases: how many connections, and no values in errors, since notes and scores would end in a log."""
+    return {"pool_size": POOL_SIZE, "max_overflow": 0, "pool_timeout": wait_s, "hide_parameters": True}
 
 
 def migrate(connection: Connection, *, to: int = len(MIGRATIONS)) -> int:

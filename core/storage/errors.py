@@ -60,7 +60,7 @@ _SQLITE: tuple[tuple[str, type[StorageError], str], ...] = (
 
 
 def in_words(error: SQLAlchemyError) -> StorageError:
-    """The error of a database as one of ours; the driver's own words stay in the log and off the page."""
+    """The error of a database as one of ours; the driver's own words stay off the page."""
     if isinstance(error, PoolTimeout):
         return Locked(LOCKED)
     cause = error.orig if isinstance(error, DBAPIError) else None

@@ -36,7 +36,7 @@ class NewRoom:
     """A room's code and its four secrets by role: the only time that they are seen, as only hashes are kept."""
 
     room: str
-    tokens: Mapping[str, str]
+    tokens: Mapping[str, str] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from core.storage.records import NewRoom
 from pages._ui import store
@@ -20,7 +20,7 @@ class OwnRoom:
     title: str
     level: str
     at: float
-    tokens: Mapping[str, str]
+    tokens: Mapping[str, str] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

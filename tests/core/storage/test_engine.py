@@ -196,3 +196,16 @@ def test_one_engine_serves_many_threads(url):
 def test_the_folder_is_made_where_it_is_missing(tmp_path):
     open_database(folder=tmp_path / "new").dispose()
     assert Path(tmp_path / "new" / "rooms.db").exists()
+
+
+def test_what_people_wrote_stands_in_no_error_that_may_end_in_a_log(url):
+    store = RoomStore.open(url)
+    room = store.create_room().room
+    with writing(store.engine) as connection:
+        connection.execute(text("DROP TABLE events"))
+    with pytest.raises(StorageError) as refused:
+        store.append(room, "interviewer", "note", {}, client_id="sent-with-it")
+    told = str(refused.value.__cause__)
+    assert "events" in told
+    assert "sent-with-it" not in told
+    store.engine.dispose()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.storage.records import Draft, Limits
+from core.storage.records import Draft, Limits, NewRoom
 
 
 def test_an_hour_with_an_event_a_second_fits_four_times():
@@ -19,3 +19,7 @@ def test_a_hundred_kilobytes_at_once_do_not():
 
 def test_drafts_do_not_share_a_payload():
     assert Draft("candidate", "note").payload is not Draft("candidate", "note").payload
+
+
+def test_a_link_does_not_stand_in_what_may_end_in_a_log():
+    assert "secret" not in repr(NewRoom("aaaaaaaa", {"candidate": "secret"}))
