@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import threading
 import weakref
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -31,6 +32,7 @@ class _Poll(NamedTuple):
 
 
 _polls: dict[str, _Poll] = {}  # by session
+_watching = threading.Lock()  # each session draws on a thread of its own, and the guard is put on once
 
 
 def watch(session_id: str, fragment_id: str, room: Polled) -> None:
@@ -38,10 +40,11 @@ def watch(session_id: str, fragment_id: str, room: Polled) -> None:
 
     The fragment may hold nothing but what polls: its events bring no value along that a run would have to see.
     """
-    _guard()
-    for gone in [session for session, poll in _polls.items() if poll.room() is None]:
-        del _polls[gone]
-    _polls[session_id] = _Poll(fragment_id, weakref.ref(room))
+    with _watching:
+        _guard()
+        for gone in [session for session, poll in _polls.items() if poll.room() is None]:
+            del _polls[gone]
+        _polls[session_id] = _Poll(fragment_id, weakref.ref(room))
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -76,3 +77,20 @@ def test_a_room_that_is_gone_is_asked_no_more(run: list[object]):
     other = Asked(answer=False)
     room_polls.watch("s2", "pulse", other)
     assert list(room_polls._polls) == ["s2"]
+
+
+def test_tabs_that_open_at_the_same_time_do_not_trip_over_each_other(run: list[object]):
+    """While one looks for rooms that are gone, another is put beside them."""
+    rooms = [Asked(answer=False) for _ in range(3)]
+    second = threading.Thread(target=room_polls.watch, args=("s3", "pulse", rooms[2]))
+
+    def looked_at() -> Asked:
+        if second.ident is None:
+            second.start()
+            second.join(0.2)
+        return rooms[0]
+
+    room_polls._polls["s1"] = room_polls._Poll("pulse", looked_at)
+    room_polls.watch("s2", "pulse", rooms[1])
+    second.join()
+    assert list(room_polls._polls) == ["s1", "s2", "s3"]
