@@ -134,7 +134,7 @@ def tree(room: Room, card: str) -> None:
 
 def _pointer(room: Room, card: str, nodes: dict[str, NodeRow]) -> str:
     """Where the tree stands: as this tab chose; after a reload, where the last reply led."""
-    chosen: str | None = st.session_state.get(f"console.at.{card}")
+    chosen: str | None = st.session_state.get(_place(room, card))
     if chosen in nodes:
         assert chosen is not None
         return chosen
@@ -147,8 +147,13 @@ def _pointer(room: Room, card: str, nodes: dict[str, NodeRow]) -> str:
 
 
 def _point(room: Room, card: str, node: str) -> None:
-    st.session_state[f"console.at.{card}"] = node
+    st.session_state[_place(room, card)] = node
     room.redraw()
+
+
+def _place(room: Room, card: str) -> str:
+    """Of this room alone: the same tab may lead another one with the same pack afterwards."""
+    return f"console.at.{room.id}.{card}"
 
 
 def _edge(room: Room, node: NodeRow, edge: EdgeRow, number: int) -> None:
@@ -187,7 +192,7 @@ def _follow(room: Room, node: NodeRow, edge: EdgeRow, key: str) -> None:
     private = room.rater.private
     marked = room.act("node_visited", at=key, card=node.card, node=node.node, heard=edge.heard)
     if marked and edge.target == "node":
-        st.session_state[f"console.at.{node.card}"] = edge.to
+        st.session_state[_place(room, node.card)] = edge.to
     elif marked and edge.target == "twist":
         if not any(row.twist == edge.to and row.card == node.card and row.applied for row in private.twists):
             apply_twist(room, edge.to, node.card, at=key)

@@ -100,6 +100,17 @@ def test_the_tree_leads_from_a_reply_to_the_next_question_and_comes_back_after_a
     assert [twist.twist for twist in room.state.twists] == ["long-context"]
 
 
+def test_the_tree_of_another_room_begins_at_its_own_first_question_in_the_same_tab():
+    _, page = visit(at_phase(2))
+    page.press(":red[wrong] blames communication")
+    assert "**Ask:** Suppose every GPU waits" in page.says()
+    other = stored(at_phase(2))
+    page.at.query_params["room"] = other.new.room
+    page.at.query_params["key"] = other.new.tokens["interviewer"]
+    page.run()
+    assert "**Ask:** What does each figure count" in page.says()
+
+
 def test_an_edge_to_a_drill_shows_it_to_the_candidate():
     room, page = visit(at_phase(2))
     page.press(":orange[stuck] still no ratio")
