@@ -106,8 +106,10 @@ def _rotate(room: Room, role: Role) -> None:
         room.refuse("rotate", str(error))
     else:
         st.session_state[NEW_LINK] = (room.id, role, token)
+        mock_links.replaced(room.id, role, token)
         if role == room.role:
             st.query_params[TOKEN_KEY] = token
+        st.rerun()  # the whole page, which keeps the link
     room.redraw()
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import streamlit as st
 
 from core.mock.roles import Role
+from pages._ui import own_rooms
 from pages._ui.rooms import ROLE_WORDS, ROOM_KEY, TOKEN_KEY, query_of
 
 ROOM_PATH = "room"
@@ -18,6 +20,8 @@ FOR_WHOM = {
     "candidate": "send this one to the candidate",
     "observer": "to watch what is public",
 }
+
+_REPLACED = "mock.links.replaced"
 
 
 def link_of(room: str, token: str) -> str:
@@ -43,3 +47,26 @@ def read_link(text: str) -> dict[str, str] | None:
         return None
     room, token = (query.get(name, [""])[0] for name in (ROOM_KEY, TOKEN_KEY))
     return query_of(room, token) if room and token else None
+
+
+def replaced(room: str, role: Role, token: str) -> None:
+    """In a callback: a link was made anew. Run the page then: ``keep_replaced`` writes it down."""
+    st.session_state.setdefault(_REPLACED, []).append((room, role, token))
+
+
+def keep_replaced() -> None:
+    """Once a page run: the list of the browser that opened the room gets its new links, else it holds dead ones."""
+    new: list[tuple[str, Role, str]] = st.session_state.get(_REPLACED, [])
+    if not new:
+        return
+    own = own_rooms.mount()
+    if not own.kept.ready:
+        return  # the browser's answer runs the page again
+    listed = {row.room: row for row in own.rooms}
+    for room, role, token in new:
+        if room in listed:
+            listed[room] = replace(listed[room], tokens={**listed[room].tokens, role: token})
+    if own.kept.text:
+        own.kept.save(own_rooms.written(tuple(listed.values())))
+    if not own.kept.saving:
+        st.session_state[_REPLACED] = []

@@ -70,7 +70,7 @@ def lead(own: OwnRooms) -> None:
         )
         _refusal("create")
     with right:
-        _links()
+        _links(own)
         _own(own)
 
 
@@ -114,16 +114,17 @@ def _made(new: NewRoom, title: str, level: str, at: float) -> None:
     st.session_state.setdefault(_TO_ADD, []).append((new, title, level, at))
 
 
-def _links() -> None:
-    """The links of the room that was opened just now."""
+def _links(own: OwnRooms) -> None:
+    """The links of the room that was opened just now; the browser's list has those that were made anew since."""
     new: NewRoom | None = st.session_state.get(_MADE)
     if new is None:
         return
+    tokens = next((room.tokens for room in own.rooms if room.room == new.room), new.tokens)
     with st.container(border=True):
         st.markdown(f":material/check_circle: **The room {new.room} is open.** Send the candidate their link.")
-        mock_links.links(new.room, {"candidate": new.tokens["candidate"]})
-        _enter(new.room, new.tokens)
-        mock_links.links(new.room, {role: token for role, token in new.tokens.items() if role != "candidate"})
+        mock_links.links(new.room, {"candidate": tokens["candidate"]})
+        _enter(new.room, tokens)
+        mock_links.links(new.room, {role: token for role, token in tokens.items() if role != "candidate"})
         st.markdown(":small[:gray[The links are kept in this browser and nowhere else.]]")
 
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.mock.opening import changes
 from core.mock.roles import is_rater
-from pages._ui import registry, rooms
+from pages._ui import mock_links, registry, rooms
 from pages._ui.mock_candidate import candidate, observer
 from pages._ui.mock_console import console
 from pages._ui.mock_door import door, watches, watching_note
@@ -42,4 +42,5 @@ else:
         inside(room)
     else:
         door(room)
+    mock_links.keep_replaced()
     room.pulse()

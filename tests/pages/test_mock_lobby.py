@@ -135,6 +135,32 @@ def test_the_browser_lists_its_rooms_and_forgets_or_deletes_them():
     store.engine.dispose()
 
 
+def test_a_link_that_was_made_anew_takes_its_place_in_the_browser_s_list():
+    lobby = Lobby()
+    made = lobby.create()
+    old = {link["key"] for link in made}
+    for name, value in made[1].items():  # the interviewer's
+        lobby.at.query_params[name] = value
+    lobby.at = lobby.at.switch_page("pages/mock/room.py").run()
+    lobby.at.session_state["console.tabs"] = "Room"
+    lobby.at.run()
+    lobby.press("New link: interviewer")
+    new = query(lobby.at.code[0].value)["key"]
+    assert new not in old
+    lobby.press("New link: candidate")
+
+    lobby.at = lobby.at.switch_page("pages/mock/lobby.py").run()
+    for again in (lobby, Lobby(lobby.browser)):  # in the same session and on a later visit
+        links = [query(code.value) for code in again.at.code]
+        assert links[1]["key"] == new
+        assert len({link["key"] for link in links} - old) == 2
+    again.press("Delete the room for everybody")
+    store = RoomStore.open()
+    with pytest.raises(Exception, match="does not exist here"):
+        store.revision(made[0]["room"])
+    store.engine.dispose()
+
+
 def test_joining_takes_a_whole_link_or_says_what_is_missing():
     lobby = Lobby()
     links = lobby.create()
