@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import sys
@@ -25,9 +26,10 @@ from pages._ui.words import counted, plain
 PYTHON_VARIABLE = "RIDGEPOINT_GPU_PYTHON"  # another interpreter that has torch
 SECONDS_VARIABLE = "RIDGEPOINT_GPU_SECONDS"  # the operator's bound on any run
 DESK = Desk()  # one for the server, whoever asks
+atexit.register(DESK.clear)  # the last run's folder goes with the server
 CPU_QUICK_SECONDS = 300.0  # the quick set's minute is meant for a GPU
 _DEVICE, _SET, _MODEL, _START, _TOLD = "measure.device", "measure.set", "measure.model", "measure.start", "measure.told"
-_SETS = {"quick": "Quick: under a minute on a GPU", "full": "Full: five to ten minutes", "collectives": "Collectives"}
+_SETS = {"quick": "Quick: under a minute on a GPU", "full": "Full: 4 to 10 minutes", "collectives": "Collectives"}
 _PLAIN_MODEL = "built-in"
 _ON_THE_COMMAND_LINE = re.compile(r"[,;] or use --device cpu$")  # here the choice stands beside it
 

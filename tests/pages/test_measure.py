@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import time
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from core.microbench.job import ROOT
 from core.microbench.recorded import names
 from pages._ui import gpu_run, place
 from tests import fake_python
@@ -298,3 +302,29 @@ def test_the_numbers_of_a_tab_can_be_read_as_a_table(open_page: OpenPage):
     at.session_state["measure.roofline.table"] = True
     at = at.run()
     assert "6,144 x 4,096" in sent(at)
+
+
+_RUN_AND_LEAVE = """
+import sys
+from core.microbench.job import Order
+from pages._ui.gpu_run import DESK
+job = DESK.start(Order(python=sys.argv[1]))
+while not job.version():
+    job.wait(0.05)
+"""
+
+
+@pytest.mark.parametrize("mode", ["good", "slow"])
+def test_a_server_that_ends_leaves_no_folder_behind(tmp_path, mode):
+    ours = tmp_path / "temporary"
+    ours.mkdir()
+    interpreter = fake_python.install(tmp_path, mode)
+    environment = os.environ | {"TMPDIR": str(ours), "PYTHONPATH": str(ROOT)}
+    subprocess.run(
+        [sys.executable, "-c", _RUN_AND_LEAVE, interpreter],
+        env=environment,
+        check=True,
+        timeout=60,
+        capture_output=True,
+    )
+    assert list(ours.glob("microbench-*")) == []
