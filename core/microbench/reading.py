@@ -13,6 +13,7 @@ from core.microbench.result import FORMAT, Result
 MAX_CHARS = 20_000_000  # a full set has 400,000
 MAX_OBJECTS = 200_000  # opening brackets and braces: an empty list takes 2 bytes of text but 56 of memory
 MAX_PROBLEMS = 3  # shown of a file with many
+_WELL_BEGUN = 100  # characters of good JSON
 COMMAND = "python -m core.microbench --out result.json"
 
 
@@ -53,9 +54,17 @@ def _parse(text: str) -> Any:
         return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except ResultError:
         raise
-    except (ValueError, RecursionError):
-        what = f"This is not JSON: it starts with {text[:20]!r}." if text.strip() else "This file is empty."
-        raise ResultError(what) from None
+    except (ValueError, RecursionError) as error:
+        raise ResultError(_not_json(text, error)) from None
+
+
+def _not_json(text: str, error: Exception) -> str:
+    """Where it breaks, if it begins like a result: a copy or a download was cut off."""
+    if not text.strip():
+        return "This file is empty."
+    if isinstance(error, json.JSONDecodeError) and error.pos >= _WELL_BEGUN:
+        return f"This is not whole JSON: it breaks at character {error.pos:,} of {len(text):,}."
+    return f"This is not JSON: it starts with {text[:20]!r}."
 
 
 def _refuse_constant(name: str) -> NoReturn:

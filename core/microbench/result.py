@@ -27,9 +27,11 @@ Seconds = Annotated[float, Field(ge=LEAST_SECONDS, le=MOST_SECONDS)]
 Bytes = Annotated[int, Field(ge=1, le=10**15)]
 BytesOrNone = Annotated[int, Field(ge=0, le=10**15)]
 Count = Annotated[int, Field(ge=1, le=10**9)]
+Width = Annotated[int, Field(ge=1, le=10**7)]  # of a layer, as core.model_spec bounds it
+Heads = Annotated[int, Field(ge=1, le=10**5)]
 Amount = Annotated[float, Field(gt=0, le=1e24)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]  # it stands in lists and sentences
 Text = Annotated[str, Field(max_length=500)]
 Dtype = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "int8"]
 LayerDtype = Literal["fp32", "bf16", "fp16"]
@@ -40,6 +42,13 @@ class _Part(BaseModel):
     """Strict, so that "12" is no number; frozen; unknown fields are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
+
+
+def _in_groups(part: Any) -> Any:
+    """Query heads share key and value heads evenly, or no kernel runs."""
+    if part.num_heads % part.num_kv_heads:
+        raise ValueError(f"num_kv_heads={part.num_kv_heads} does not divide num_heads={part.num_heads}")
+    return part
 
 
 class Time(_Part):
@@ -128,24 +137,28 @@ class Attention(_Measured):
     kind: Literal["attention"]
     variant: Literal["fused", "unfused"]
     direction: Literal["forward", "training"]
-    num_heads: Count
-    num_kv_heads: Count
-    head_dim: Count
+    num_heads: Heads
+    num_kv_heads: Heads
+    head_dim: Width
     batch: Count
     seq_len: Count
     dtype: LayerDtype
+
+    _heads = model_validator(mode="after")(_in_groups)
 
 
 class AttentionDecode(_Measured):
     """Attention of one token a sequence over a cache of ``context`` tokens, itself included."""
 
     kind: Literal["attention_decode"]
-    num_heads: Count
-    num_kv_heads: Count
-    head_dim: Count
+    num_heads: Heads
+    num_kv_heads: Heads
+    head_dim: Width
     batch: Count
     context: Count
     dtype: LayerDtype
+
+    _heads = model_validator(mode="after")(_in_groups)
 
 
 class Vector(_Measured):
@@ -224,12 +237,14 @@ class Shape(_Part):
     """Sizes of a measured layer."""
 
     model: Name
-    hidden_size: Count
-    num_heads: Count
-    num_kv_heads: Count
-    head_dim: Count
-    intermediate_size: Count
+    hidden_size: Width
+    num_heads: Heads
+    num_kv_heads: Heads
+    head_dim: Width
+    intermediate_size: Width
     qk_norm: bool
+
+    _heads = model_validator(mode="after")(_in_groups)
 
 
 class Run(_Part):

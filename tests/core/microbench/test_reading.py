@@ -44,6 +44,10 @@ EDITED = [
     ({"system__memory_bytes": -1}, "system.memory_bytes is -1: must be at least 0"),
     ({"system__hostname": "me"}, "system.hostname is 'me': extra inputs"),
     ({"system": None}, "system "),
+    ({"system__name": " "}, "system.name is ' ': string should match pattern"),
+    ({"run__models__0__num_kv_heads": 5}, "run.models[0] num_kv_heads=5 does not divide num_heads=32"),
+    ({"run__models__0__hidden_size": 10**9}, "run.models[0].hidden_size is 1000000000: must be at most 1e+07"),
+    ({"run__models__0__num_heads": 10**6}, "run.models[0].num_heads is 1000000: must be at most 100,000"),
     ({"skipped__0__reason": 5}, "skipped[0].reason is 5"),
 ]
 
@@ -89,7 +93,8 @@ def test_another_version_is_named(format_, words):
         ("[]", "it does not say what it is"),
         ("null", "it does not say what it is"),
         (b"\xff\xfe", "This file is not UTF-8 text."),
-        (text()[:-20], "This is not JSON"),
+        (text()[:-20], f"of {len(text()) - 20:,}."),
+        (text()[: text().index("measurements")], "This is not whole JSON: it breaks at character "),
         (" " * (MAX_CHARS + 1), "has 20,000,001 characters; a result has at most 20,000,000"),
     ],
 )
