@@ -221,7 +221,7 @@ def _over(name: str, cells: Mapping[int, list[float]]) -> dict[str, Any]:
 
 
 def _copy_rate(entries: Iterable[Entry]) -> float | None:
-    """Of the largest copy, which no cache holds. [bytes/s]"""
+    """Of the largest copy, the one nearest to memory's. [bytes/s]"""
     copies = [one for one in entries if one["op"] == "copy" and one.get("bytes")]
     largest = max(copies, key=lambda one: float(one["buffer_bytes"]), default=None)
     return None if largest is None else float(largest["bytes"]) / _time(largest)

@@ -48,8 +48,13 @@ class Bandwidth:
 
     @property
     def memory_bytes_per_s(self) -> dict[str, float]:
-        """By curve the rate at its largest buffer, which no cache holds. [bytes/s]"""
+        """By curve the rate at its largest buffer, which no cache holds if :attr:`beyond_cache`. [bytes/s]"""
         return {curve.name: float(curve.median[-1]) for curve in self.curves}
+
+    @property
+    def beyond_cache(self) -> bool:
+        """Whether the largest buffer of every curve is larger than the last-level cache."""
+        return all(float(curve.x[-1]) > self.cache_bytes for curve in self.curves)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

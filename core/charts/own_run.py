@@ -53,6 +53,16 @@ def bandwidth_text(found: Bandwidth) -> str:
     return f"At the largest buffer {'; '.join(said)}."
 
 
+def bandwidth_note(found: Bandwidth) -> str:
+    """How the sizes are to be read, and whether the last ones can be memory's."""
+    if found.beyond_cache:
+        return "A copy moves its buffer twice. Small buffers stay in the cache; the last ones come from memory."
+    return (
+        "A copy moves its buffer twice. No buffer is larger than the last-level cache of "
+        f"{show_bytes(found.cache_bytes)}, so none of these rates is surely memory's."
+    )
+
+
 def attention_times(pair: AttentionPair) -> LiveFigure:
     """Both curves over the sequence length."""
     traces = [_band(curve, MICROSECOND, "us", VARIANT_WORDS[name]) for name, curve in pair.seconds.items()]
@@ -128,9 +138,13 @@ def launch_text(view: LaunchView) -> str:
     if view.eager_s is None:
         return f"Inside a graph a kernel starts {show_seconds(view.graph_s or 0.0)} after the one before it."
     graph = "" if view.graph_s is None else f", {show_seconds(view.graph_s)} inside a graph"
+    said = f"From one tiny kernel to the next {show_seconds(view.eager_s)} pass, launched one by one{graph}."
+    if not view.kernels:
+        return said
+    verb = "takes" if view.shorter == 1 else "take"
     return (
-        f"From one tiny kernel to the next {show_seconds(view.eager_s)} pass, launched one by one{graph}. Of "
-        f"{len(view.kernels)} kernels of the smallest decode step {view.shorter} are shorter than that."
+        f"{said} Of the {len(view.kernels)} kinds of kernel in the smallest decode step {view.shorter} {verb} less "
+        f"than the {show_seconds(view.eager_s)} of a launch."
     )
 
 

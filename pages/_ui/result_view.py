@@ -117,7 +117,7 @@ def _memory(opened: Opened) -> None:
     else:
         _say(own_run.bandwidth_text(found))
         live_chart(own_run.bandwidth(found), key="measure.memory")
-        st.caption("A copy moves its buffer twice. Small buffers stay in the cache; the last ones come from memory.")
+        st.caption(own_run.bandwidth_note(found))
         _rows(run_tables.bandwidth_rows(found), "memory")
     if links := host_rows(opened.entry):
         st.subheader("Between host and device", anchor=False)

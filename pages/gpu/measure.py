@@ -26,7 +26,7 @@ def bring_your_own() -> None:
         )
         st.code(
             f"python {NAME} --out result.json                 # quick: under a minute on a GPU\n"
-            f"python {NAME} --out result.json --set full      # five to ten minutes\n"
+            f"python {NAME} --out result.json --set full      # four to ten minutes\n"
             f"torchrun --standalone --nproc-per-node 2 {NAME} --out links.json --set collectives",
             language=None,
             wrap_lines=True,

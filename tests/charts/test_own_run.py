@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from core.charts import own_run
+from core.display import show_seconds
 from core.layer_prediction import judge, scores
+from core.microbench.recorded import recorded
 from core.own_profile import profile_of
 from core.own_views import attention_pairs, bandwidth, launch_view
 from core.units import GB, MICROSECOND, MILLISECOND
@@ -56,7 +58,23 @@ def test_kernels_are_bars_under_the_line_of_a_launch():
     low, high = figure.payload()["figure"]["layout"]["xaxis"]["range"]
     assert low == 0
     assert high > 9
-    assert f"Of {len(view.kernels)} kernels of the smallest decode step {view.shorter} are shorter" in figure.alt[0]
+    launch = show_seconds(view.eager_s)
+    said = f"Of the {len(view.kernels)} kinds of kernel in the smallest decode step {view.shorter} take less than the"
+    assert f"{said} {launch} of a launch." in figure.alt[0]
+
+
+def test_only_buffers_beyond_the_cache_are_said_to_come_from_memory():
+    # The recorded sets: 4.29 GB over a cache of 62.9 MB on the H200, 16.8 MB over one of 33.6 MB on the CPU.
+    notes = {
+        name: own_run.bandwidth_note(bandwidth(recorded(name).model_dump())) for name in ("h200-full", "cpu-quick")
+    }
+    assert "the last ones come from memory" in notes["h200-full"]
+    assert "No buffer is larger than the last-level cache of 33.6 MB" in notes["cpu-quick"]
+
+
+def test_a_run_without_kernels_says_what_a_launch_takes_and_no_more():
+    bare = changed(measurements=[one for one in ENTRY["measurements"] if one["kind"] == "launch"])
+    assert own_run.launch_text(launch_view(bare)).endswith("inside a graph.")
 
 
 def test_what_a_graph_gains_is_said():
