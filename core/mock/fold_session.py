@@ -89,6 +89,8 @@ def handed_over(state: RoomState, payload: e.HandedOver, moment: Moment) -> Room
         return f"The {payload.to} leads already."
     if payload.to not in state.seats:
         return f"Nobody sits on the seat of the {payload.to}."
+    if state.revealed and state.ratings[payload.to].committed is None:
+        return f"The scorecard is open, and would close again: the {payload.to} has to commit scores first."
     return replace(state, lead=payload.to)
 
 

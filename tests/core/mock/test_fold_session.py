@@ -63,6 +63,17 @@ def test_the_lead_is_handed_over_and_can_be_taken_back_by_the_interviewer():
         room.does("interviewer", "handed_over", to="interviewer")
 
 
+def test_a_lead_that_is_handed_over_does_not_close_an_open_scorecard():
+    room = scored(at_phase(7).does("rater", "joined", holder="tab-rater"), "interviewer")
+    room.does("interviewer", "committed").does("candidate", "self_rated", overall="lean no")
+    assert room.state.revealed
+    with pytest.raises(EventError, match="the rater has to commit scores first"):
+        room.does("interviewer", "handed_over", to="rater")
+    scored(room, "rater").does("rater", "committed")
+    room.does("interviewer", "handed_over", to="rater")
+    assert (room.state.lead, room.state.revealed) == ("rater", True)
+
+
 def test_phases_are_those_of_the_pack_and_show_their_card():
     room = opened()
     assert room.state.shown_cards == ()
