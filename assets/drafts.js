@@ -2,7 +2,8 @@
 // that was restarted, whose first page run draws every box anew and empty.
 //
 // Python sends a name for the form, the room, a token that is new whenever it has kept what was sent or has itself
-// written into the boxes ("" before it ever did), and the boxes' classes in a fixed order. Drafts lie in the session storage of this tab and end with it.
+// written into the boxes ("" before it ever did), and the boxes' classes in a fixed order. Drafts lie in the session
+// storage of this tab and end with it.
 const PREFIX = "ridgepoint.draft.";
 const LOOK_MS = 250; // for a box that was drawn anew
 const UNHEARD_LOOKS = 12; // with nothing running: an empty box whose text Python did not confirm was not heard

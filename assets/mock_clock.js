@@ -1,8 +1,8 @@
 // The clock of a mock session: it ticks in the browser between two words of the server, whose time alone counts.
 //
 // data: [phase, milliseconds left of it, its whole length, milliseconds left of the session, whether it runs, a word
-// for when it does not, news, whether Python wants to hear that a phase is over]. What matters is said once, politely: a phase begins, three quarters or all of it are
-// over, five minutes are left, and news such as a hint that was released.
+// for when it does not, news, whether Python wants to hear that a phase is over]. What matters is said once, politely: a
+// phase begins, three quarters or all of it are over, five minutes are left, and news such as a hint that was released.
 
 const WARN_SHARE = 0.75;
 const LAST_MS = 5 * 60_000;

@@ -1,10 +1,10 @@
 // The candidate's scratchpad: a text area that saves itself while it is written in, and is never written into.
 //
 // Python sends the text that the room holds, a token, why the last text was refused if it was, after how long without a
-// letter to remind of thinking aloud (0: never), and the room. The text area takes the text when the token is new (first drawing,
-// another tab wrote), and at no other time: a twist, a hint or the clock runs the page again without touching what is
-// typed or where the caret stands. What is not saved yet lies in the session storage of this tab: the text area itself is
-// drawn anew by a reload, and by the first page run of a server that was restarted.
+// letter to remind of thinking aloud (0: never), and the room. The text area takes the text when the token is new (first
+// drawing, another tab wrote), and at no other time: a twist, a hint or the clock runs the page again without touching
+// what is typed or where the caret stands. What is not saved yet lies in the session storage of this tab: the text area
+// itself is drawn anew by a reload, and by the first page run of a server that was restarted.
 
 const SAVE_MS = 2000; // from the first letter that is not saved yet
 const AGAIN_MS = 5000; // without word from the room, after a dropped connection say

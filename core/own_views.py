@@ -215,10 +215,6 @@ def _of(result: Entry, kind: str) -> list[Entry]:
     return [one for one in result["measurements"] if one["kind"] == kind]
 
 
-def _dtype(result: Entry) -> str:
-    return str(result["run"]["dtype"])
-
-
 def _time(one: Entry) -> float:
     return float(one["time"]["median_s"])
 

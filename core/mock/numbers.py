@@ -29,11 +29,6 @@ class NumberRow:
     confidence: int | None
 
     @property
-    def error(self) -> float | None:
-        """(said - truth) / truth."""
-        return None if self.said is None or self.truth == 0 else (self.said - self.truth) / self.truth
-
-    @property
     def right(self) -> bool:
         """Within the tolerance."""
         return self.said is not None and abs(self.said - self.truth) <= self.rtol * abs(self.truth)

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 
 from core.cards.card import short_hash
 from core.cards.library import Bank
-from core.cards.models import Competency, Level, Question
+from core.cards.models import Competency, Question
 from core.mock.check import question_of
-from core.mock.pack import PhaseKind
 from core.mock.reading import Pack
-
-EVENTS = ""  # in the place of a card: twists that are events of the pack
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +39,7 @@ class Plan:
 
     pack_id: str
     content_hash: str
-    level: Level
     minutes: tuple[int, ...]
-    kinds: tuple[PhaseKind, ...]
     phase_cards: tuple[str | None, ...]
     seeds: Mapping[str, int]
     cards: Mapping[str, CardPlan]
@@ -81,9 +76,7 @@ def plan_of(pack: Pack, bank: Bank) -> Plan:
     return Plan(
         pack_id=pack.id,
         content_hash=short_hash(pack.content_hash, *(bank.cards[card_id].content_hash for card_id in model.seeds)),
-        level=model.level,
         minutes=tuple(phase.minutes for phase in model.phases),
-        kinds=tuple(phase.kind for phase in model.phases),
         phase_cards=tuple(phase.card for phase in model.phases),
         seeds=model.seeds,
         cards={

@@ -24,7 +24,7 @@ DISCLAIMER = (
 Audience = Literal["interviewer", "candidate"]
 Text = Annotated[str, Field(max_length=30_000)]
 Short = Annotated[str, Field(max_length=400)]
-Rows = 2_000
+MAX_ROWS = 2_000
 
 
 class Part(BaseModel):
@@ -52,7 +52,7 @@ class ItemPart(Part):
     level: RubricLevel | None
     hint_cost: float
     after_hints: float | None
-    evidence: tuple[EvidencePart, ...] = Field(max_length=Rows)
+    evidence: tuple[EvidencePart, ...] = Field(max_length=MAX_ROWS)
 
 
 class OverallPart(Part):
@@ -193,6 +193,6 @@ class Scorecard(Part):
     claims: tuple[ClaimPart, ...] = Field(max_length=100)
     pad: Text
     others: tuple[OtherPart, ...] = Field(default=(), max_length=2)
-    notes: tuple[NotePart, ...] = Field(default=(), max_length=Rows)
+    notes: tuple[NotePart, ...] = Field(default=(), max_length=MAX_ROWS)
     feedback: FeedbackPart | None = None
     log: tuple[LogLine, ...] = Field(default=(), max_length=20_000)

@@ -11,7 +11,7 @@ from core.mock.fold import fold
 from core.mock.numbers import number_rows
 from core.mock.opening import truth_hash
 from core.mock.reading import Pack
-from core.mock.roles import RATERS, Rater, Role, is_rater
+from core.mock.roles import RATERS, Rater, is_rater
 from core.mock.scorecard import (
     Audience,
     ClaimPart,
@@ -31,15 +31,15 @@ from core.mock.scorecard import (
     TwistPart,
 )
 from core.mock.scoring import ItemScore, item_scores, nearest_judgement, next_drills, weighted_mean
-from core.mock.state import Mark, RoomState
+from core.mock.state import Mark, Rating, RoomState
 from core.mock.truth import truths
 from core.mock.views import banner
 
 SEALED = "sealed"  # the kind of a blanked event: the fold passes over it, and the events after it keep their numbers
 _OF_THE_CANDIDATE = {"self_rated", "feedback"}
-_OF_A_RATER = {
-    *("note", "evidence", "evidence_linked", "evidence_removed", "score_drafted", "overall", "committed", "summary"),
-}
+_OF_A_RATER = frozenset(
+    ("note", "evidence", "evidence_linked", "evidence_removed", "score_drafted", "overall", "committed", "summary")
+)
 
 
 class ScorecardError(ValueError):
@@ -226,8 +226,8 @@ def _line(event: Event, state: RoomState, role: Rater) -> LogLine:
     if event.kind in _OF_THE_CANDIDATE:
         hidden = not (state.revealed and committed)
     elif event.kind in _OF_A_RATER and event.actor != role:
-        other: str | Role = event.actor
-        hidden = not (committed and is_rater(other) and state.ratings[other].committed is not None)
+        theirs = state.ratings[event.actor] if is_rater(event.actor) else Rating()
+        hidden = not (committed and theirs.committed is not None)
     else:
         hidden = False
     kind, payload = (SEALED, {}) if hidden else (event.kind, event.payload)

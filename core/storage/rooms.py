@@ -327,6 +327,11 @@ def _rising(times: Iterable[float], now: float) -> list[float]:
 
 def _row(room: str, seq: int, at: float, actor: str, kind: str, payload: str, client_id: str) -> dict[str, Any]:
     return {
-        **{"room": room, "seq": seq, "at": at, "actor": actor, "kind": kind},
-        **{"payload": payload, "client_id": client_id},
+        "room": room,
+        "seq": seq,
+        "at": at,
+        "actor": actor,
+        "kind": kind,
+        "payload": payload,
+        "client_id": client_id,
     }
