@@ -9,20 +9,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Unpack
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from core.checks import Floats, whole
+from core.checks import whole
 from core.hardware import Accelerator
 from core.measured_pass import MeasuredPass
 from core.measured_profile import Profile
 from core.measured_step import MeasuredStep
 from core.model_spec import ModelSpec
 from core.serving_messages import Fabric
-from core.serving_rates import EFFICIENCIES, Efficiencies, floor_time
+from core.serving_rates import EFFICIENCIES, Efficiencies
 from core.serving_step import MEMORY_FRACTION, ServingStep, serving_step
 from core.serving_weights import ServingFormats
-from core.serving_work import ServingWork, decode_work, prefill_work
+from core.serving_work import decode_work, prefill_work
 
 
 def measured_decode(
@@ -66,9 +65,21 @@ def measured_decode(
         tokens_per_sequence=tokens_per_sequence,
         **formats,
     )
-    step = MeasuredPass(profile, chip, model, "decode", seq_len, batch, tensor_parallel, fabric, efficiencies, formats)
-    step.run(whole("tokens_per_sequence", tokens_per_sequence), of_plain=_attention_ratio(work, plain, chip))
-    return MeasuredStep(tuple(step.parts(work, eager=eager)), floor_time(work, chip), profile.citation)
+    return MeasuredPass(
+        work,
+        plain,
+        profile=profile,
+        accelerator=chip,
+        model=model,
+        phase="decode",
+        seq_len=seq_len,
+        batch=batch,
+        new_tokens=whole("tokens_per_sequence", tokens_per_sequence),
+        tensor_parallel=tensor_parallel,
+        fabric=fabric,
+        efficiencies=efficiencies,
+        formats=formats,
+    ).step(eager=eager)
 
 
 def measured_prefill(
@@ -95,12 +106,21 @@ def measured_prefill(
     work = prefill_work(
         model, prompt_len, batch=batch, tensor_parallel=tensor_parallel, cached_tokens=cached_tokens, **formats
     )
-    step = MeasuredPass(
-        profile, chip, model, "prefill", prompt_len, batch, tensor_parallel, fabric, efficiencies, formats
-    )
-    new = step.length - whole("cached_tokens", cached_tokens, low=0)
-    step.run(new, of_plain=_attention_ratio(work, plain, chip))
-    return MeasuredStep(tuple(step.parts(work, eager=eager)), floor_time(work, chip), profile.citation)
+    return MeasuredPass(
+        work,
+        plain,
+        profile=profile,
+        accelerator=chip,
+        model=model,
+        phase="prefill",
+        seq_len=prompt_len,
+        batch=batch,
+        new_tokens=whole("prompt_len", prompt_len) - whole("cached_tokens", cached_tokens, low=0),
+        tensor_parallel=tensor_parallel,
+        fabric=fabric,
+        efficiencies=efficiencies,
+        formats=formats,
+    ).step(eager=eager)
 
 
 def measured_serving_step(
@@ -138,12 +158,6 @@ def measured_serving_step(
         **formats,
     )
     return replace(stated, estimate=measured.time)
-
-
-def _attention_ratio(work: ServingWork, plain: ServingWork, chip: Accelerator) -> Floats:
-    """Floor of the attention of one pass over that of another; 1 where there is none. [-]"""
-    ours, theirs = (np.fmax(time.kv_s, time.attention_s) for time in (floor_time(work, chip), floor_time(plain, chip)))
-    return np.asarray(np.where(theirs > 0, ours / np.where(theirs > 0, theirs, 1.0), 1.0))
 
 
 def _datasheet(profile: Profile, accelerator: Accelerator | None) -> Accelerator:

@@ -21,14 +21,14 @@ from core.kv_reads import picks_tokens
 from core.launches import EAGER_LAUNCH_S, queue_s
 from core.log_grid import Reading
 from core.measured_profile import ExpertShape, Phase, Profile
-from core.measured_step import ATTENTION, BETWEEN, LAUNCHES, MATRICES, MESSAGES, Basis, Part
+from core.measured_step import ATTENTION, BETWEEN, LAUNCHES, MATRICES, MESSAGES, Basis, MeasuredStep, Part
 from core.mixer_matrices import EXPANSION
 from core.mixer_operators import mixing_operators
 from core.model_spec import Attention, LatentAttention, Mixer, ModelSpec
 from core.operators import model_operators
 from core.sequence_state import MOST_GPUS, MOST_SEQUENCES
 from core.serving_messages import Fabric, fabric_of, messages_s
-from core.serving_rates import Efficiencies, multiply_dtype, multiply_flops_per_s
+from core.serving_rates import Efficiencies, floor_time, multiply_dtype, multiply_flops_per_s
 from core.serving_weights import ServedMatrix, ServingFormats, experts_hit_share, served_matrices
 from core.serving_work import ServingWork
 from core.token_mixing import visible_tokens
@@ -49,47 +49,58 @@ _MOVES_ONLY = ("convolution", "named")  # small matrices without a shape worth a
 
 
 class MeasuredPass:
-    """One pass being put together; what all parts share."""
+    """One pass being put together; what all parts share.
+
+    Args:
+        work: of the pass.
+        plain: of the same with one token of each sequence, or of whole prompts, as attention was measured.
+        seq_len: tokens of each sequence, those of the pass included. [tokens]
+        new_tokens: of each sequence those that run. [tokens]
+    """
 
     def __init__(
         self,
+        work: ServingWork,
+        plain: ServingWork,
+        *,
         profile: Profile,
-        chip: Accelerator,
+        accelerator: Accelerator,
         model: ModelSpec,
         phase: Phase,
         seq_len: ArrayLike,
         batch: ArrayLike,
-        gpus: int,
+        new_tokens: Floats,
+        tensor_parallel: int,
         fabric: Fabric | None,
-        rates: Efficiencies,
+        efficiencies: Efficiencies,
         formats: ServingFormats,
     ) -> None:
-        self.profile, self.chip, self.model, self.phase, self.rates = profile, chip, model, phase, rates
-        self.gpus = int(whole("tensor_parallel", gpus, high=MOST_GPUS))
+        self.work, self.profile, self.chip, self.model, self.phase = work, profile, accelerator, model, phase
+        self.rates, self.formats, self.new = efficiencies, formats, new_tokens
+        self.gpus = int(whole("tensor_parallel", tensor_parallel, high=MOST_GPUS))
         self.length, self.batch = np.broadcast_arrays(
             whole("seq_len", seq_len), whole("batch", batch, high=MOST_SEQUENCES)
         )
-        self.fabric = fabric or fabric_of(chip)
-        self.formats = formats
+        self.tokens = self.batch * new_tokens
+        self.sampled = self.tokens if phase == "decode" else self.batch  # that logits are made for
+        self.of_plain = _attention_ratio(work, plain, accelerator)
+        self.fabric = fabric or fabric_of(accelerator)
         self.kv_dtype = formats.get("kv_dtype", "bf16")
         self.absorbed = phase == "decode" and formats.get("layout", "latent") == "latent"
-        self.bytes_per_s = chip.hbm_bytes_per_s
-        self.moved_per_s = profile.memory_bytes_per_s or self.bytes_per_s * rates.weight_bandwidth
+        self.bytes_per_s = accelerator.hbm_bytes_per_s
+        self.moved_per_s = profile.memory_bytes_per_s or self.bytes_per_s * efficiencies.weight_bandwidth
 
-    def run(self, new: Floats, *, of_plain: Floats) -> None:
-        """Which tokens run.
+    def step(self, *, eager: bool) -> MeasuredStep:
+        """The prediction.
 
         Args:
-            new: of each sequence. [tokens]
-            of_plain: floor of the attention, over that of a pass of one token, or of a whole prompt. [-]
+            eager: kernels are launched one by one, so the queue of launches may be longer than the work.
         """
-        self.new, self.of_plain = new, of_plain
-        self.tokens = self.batch * new
-        self.sampled = self.tokens if self.phase == "decode" else self.batch  # that logits are made for
+        return MeasuredStep(tuple(self._parts(eager=eager)), floor_time(self.work, self.chip), self.profile.citation)
 
-    def parts(self, work: ServingWork, *, eager: bool) -> Iterator[Part]:
+    def _parts(self, *, eager: bool) -> Iterator[Part]:
         operators = self._operators()
-        found = [*self._matrices(), *self._attention(), *self._between(operators), *self._messages(work)]
+        found = [*self._matrices(), *self._attention(), *self._between(operators), *self._messages()]
         yield from found
         if eager:
             launch = self.profile.file.launch_s or EAGER_LAUNCH_S
@@ -242,18 +253,24 @@ class MeasuredPass:
             seconds = operator.count * start + operator.bytes / self.moved_per_s
             yield Part(operator.label, BETWEEN, np.asarray(seconds), "measured" if measured else "stated")
 
-    def _messages(self, work: ServingWork) -> Iterator[Part]:
+    def _messages(self) -> Iterator[Part]:
         if self.gpus == 1:
             return
         usual = self.fabric.scale_up == fabric_of(self.chip).scale_up
-        reading = self.profile.collective_s("all_reduce", work.message_bytes, self.gpus) if usual else None
+        reading = self.profile.collective_s("all_reduce", self.work.message_bytes, self.gpus) if usual else None
         if reading is not None:
-            yield _read("all-reduces", MESSAGES, reading.times(work.num_messages))
+            yield _read("all-reduces", MESSAGES, reading.times(self.work.num_messages))
             return
-        seconds = messages_s(work, self.gpus, self.fabric, efficiency=self.rates.link)
+        seconds = messages_s(self.work, self.gpus, self.fabric, efficiency=self.rates.link)
         over = "" if usual else " over these links"
         note = f"All-reduces among {self.gpus} GPUs{over} were not measured."
         yield Part("all-reduces", MESSAGES, seconds, "stated", (note,))
+
+
+def _attention_ratio(work: ServingWork, plain: ServingWork, chip: Accelerator) -> Floats:
+    """Floor of the attention of one pass over that of another; 1 where there is none. [-]"""
+    ours, theirs = (np.fmax(time.kv_s, time.attention_s) for time in (floor_time(work, chip), floor_time(plain, chip)))
+    return np.asarray(np.where(theirs > 0, ours / np.where(theirs > 0, theirs, 1.0), 1.0))
 
 
 def _read(label: str, kind: str, reading: Reading) -> Part:
