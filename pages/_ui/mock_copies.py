@@ -7,6 +7,7 @@ from functools import partial
 
 import streamlit as st
 
+from core.mock.fold import fold
 from core.mock.roles import Rater, is_rater
 from core.mock.scorecard import Audience, Scorecard
 from core.mock.scorecard_build import scorecard
@@ -52,9 +53,12 @@ def _button(room: Room, audience: Audience, name: str, with_names: bool) -> None
 
 
 def written(room: Room, audience: Audience, name: str, with_names: bool) -> str:
-    """One copy as text, of the room as it is now."""
+    """One copy as text, of the room as it is now.
+
+    A download asks for it on a thread of its own, so the tab's room stays as it is.
+    """
     rater: Rater | None = room.role if is_rater(room.role) and audience == "interviewer" else None
-    room.refresh()
     log = room.store.events(room.id)
-    card = scorecard(room.state, log, room.pack, room.bank, audience=audience, rater=rater, with_names=with_names)
+    state = fold(room.state, log)  # of this log to its last line: a card that is read again is made anew from it
+    card = scorecard(state, log, room.pack, room.bank, audience=audience, rater=rater, with_names=with_names)
     return FORMATS[name][2](card)

@@ -14,7 +14,7 @@ from core.mock.scorecard_build import scorecard
 from core.mock.scorecard_file import from_json, to_json
 from core.mock.state import RoomState
 from core.storage.engine import open_database
-from core.storage.records import Draft
+from core.storage.records import Draft, StoredEvent
 from core.storage.rooms import RoomStore
 from pages._ui.mock_copies import FORMATS, written
 from pages._ui.mock_raters import agreement_in_words
@@ -150,6 +150,27 @@ def test_copies_are_those_of_core(name: str, audience: str):
     nameless = written(open_room(page), audience, name, False)  # type: ignore[arg-type]
     # The interviewer's JSON keeps them in the log, from which the room is restored.
     assert ("Candidate" in nameless) == (audience == "interviewer" and name == "JSON")
+
+
+@pytest.mark.parametrize("arrives", ["before", "while"])
+def test_a_copy_that_is_taken_while_the_candidate_writes_can_be_read_again(
+    monkeypatch: pytest.MonkeyPatch, arrives: str
+):
+    made = stored(over())
+    room = open_room(SeatVisit(made, "interviewer"))
+    events, clear = RoomStore.events, {"clear": 4, "fair": 4, "useful": 4}
+
+    def one_more(store: RoomStore, code: str, after_seq: int = 0) -> list[StoredEvent]:
+        monkeypatch.setattr(RoomStore, "events", events)
+        made.does("candidate", "feedback", **clear)
+        return events(store, code, after_seq)
+
+    if arrives == "while":
+        monkeypatch.setattr(RoomStore, "events", one_more)
+    else:
+        made.does("candidate", "feedback", **clear)
+    text = written(room, "interviewer", "JSON", True)
+    assert from_json(text.encode(), load_packs(), bank()).card.feedback is not None
 
 
 def test_export_import_in_a_fresh_store_and_export_again_gives_the_same_bytes(tmp_path: Path):
