@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from core.cards.card import Card
+from core.cards.draw import draw
+from core.cards.expressions import evaluate
+from core.cards.models import Question
 from core.mock.fold import fold
 from core.mock.opening import opening
 from core.mock.plan import plan_of
 from core.mock.reading import load_packs
 from core.mock.scorecard_build import scorecard
 from core.mock.scorecard_file import from_json, to_json
-from core.mock.state import RoomState
+from core.mock.state import AppliedTwist, Mark, RoomState
+from core.mock.truth import card_truth
 from core.mock.views import view_for
 from tests.core.mock.made import Played, bank
 from tests.core.mock.walk import private_texts, strings
@@ -83,3 +88,18 @@ def test_a_played_pack_ends_in_a_scorecard_with_drills(pack_id):
     assert to_json(found.card) == text
     view = view_for("interviewer", room.state, PACKS[pack_id], bank())
     assert "{{" not in "".join(strings(view))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("pack_id", PACKS)
+def test_the_working_of_a_number_gives_that_number_after_each_twist(pack_id, seed):
+    """The strip prints both side by side: what core caps, say at 100% of a peak, its working has to cap as well."""
+    model = PACKS[pack_id].model
+    for row in model.cards:
+        card = bank().cards[row.card]
+        assert isinstance(card, Card)
+        assert isinstance(card.model, Question)
+        for twist in card.model.twists:
+            applied = AppliedTwist(twist.id, row.card, public=True, mark=Mark(None, 0.0, 0))
+            for number in card_truth(draw(card, seed), [applied]).rows():
+                assert evaluate(number.working, {}) == pytest.approx(number.now, rel=2e-3), (twist.id, number)
