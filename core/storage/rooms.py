@@ -62,7 +62,9 @@ class RoomStore:
         Raises:
             StorageError: it cannot be opened.
         """
-        return cls(open_database(url), HOSTED_LIFETIME_S if hosted else None)
+        store = cls(open_database(url), HOSTED_LIFETIME_S if hosted else None)
+        store.purge()
+        return store
 
     def now(self) -> float:
         """The server's time, the only one that counts."""
@@ -256,7 +258,7 @@ class RoomStore:
         return [Seen(row.role, row.holder, row.seen) for row in rows]
 
     def purge(self) -> int:
-        """Remove the rooms whose time is over; returns how many. Making a room does so as well."""
+        """Remove the rooms whose time is over; returns how many. Opening the store and making a room do so as well."""
         with writing(self.engine) as connection:
             return self._purge(connection, self.now())
 

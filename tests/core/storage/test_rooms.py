@@ -201,6 +201,13 @@ def test_a_hosted_room_ends_after_a_day_and_its_rows_go(hosted, clock):
     assert rows(hosted) == []
 
 
+def test_a_server_that_starts_removes_what_ended_while_it_was_down(hosted, url):
+    hosted.create_room(Draft("interviewer", "opened"))  # in 1970
+    again = RoomStore.open(url, hosted=True)
+    assert rows(again) == []
+    again.engine.dispose()
+
+
 def test_a_local_room_is_kept_until_it_is_deleted(store, clock):
     local = dataclasses.replace(store, clock=clock)
     room = local.create_room().room
