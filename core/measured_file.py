@@ -35,6 +35,12 @@ def _rising(name: str, values: tuple[int, ...]) -> None:
         raise ValueError(f"{name} must rise; sort it and keep each value once")
 
 
+def _one_for_each(num_bytes: tuple[int, ...], seconds: tuple[float, ...]) -> None:
+    _rising("num_bytes", num_bytes)
+    if len(seconds) != len(num_bytes):
+        raise ValueError("give one time for each size")
+
+
 class MatmulTable(_Row, frozen=True, extra="forbid", defer_build=True):
     """Products of m rows of k elements with a weight matrix of k x n, in one format."""
 
@@ -58,9 +64,9 @@ class MatmulTable(_Row, frozen=True, extra="forbid", defer_build=True):
 
 
 class AttentionTable(_Row, frozen=True, extra="forbid", defer_build=True):
-    """Attention of one shape of heads: decode of one token a sequence, causal prefill of whole prompts, or training:
+    """Attention of one shape of heads.
 
-    prefill and its backward pass together.
+    Decode is of one token a sequence, prefill causal and of whole prompts, training prefill with its backward pass.
     """
 
     phase: Literal["decode", "prefill", "training"]
@@ -116,9 +122,7 @@ class CollectiveRow(_Row, frozen=True, extra="forbid", defer_build=True):
 
     @model_validator(mode="after")
     def _shape(self) -> Self:
-        _rising("num_bytes", self.num_bytes)
-        if len(self.seconds) != len(self.num_bytes):
-            raise ValueError("give one time for each size")
+        _one_for_each(self.num_bytes, self.seconds)
         return self
 
 
@@ -132,9 +136,7 @@ class VectorRow(_Row, frozen=True, extra="forbid", defer_build=True):
 
     @model_validator(mode="after")
     def _shape(self) -> Self:
-        _rising("num_bytes", self.num_bytes)
-        if len(self.seconds) != len(self.num_bytes):
-            raise ValueError("give one time for each size")
+        _one_for_each(self.num_bytes, self.seconds)
         return self
 
 

@@ -1,6 +1,7 @@
-"""What pictures of one run of our own benchmark show, beyond what every profile has: bandwidth over size, attention's
+"""What pictures of one run of our own benchmark show, beyond what every profile has.
 
-two curves, kernels beside their launch, the host's link. A result comes as plain values, as in :mod:`core.own_profile`.
+Bandwidth over size, attention's two curves, kernels beside their launch, the host's link. A result comes as plain
+values, as in :mod:`core.own_profile`.
 """
 
 from __future__ import annotations

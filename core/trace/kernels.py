@@ -73,10 +73,9 @@ def _kernel(trace: RankTrace, row: int, count: int, total_s: float, longest_s: f
 def collectives(trace: RankTrace) -> tuple[CollectiveTotal, ...]:
     """Collectives by their name, most exposed first. The profiler's name is taken, else the one inside the kernel's."""
     rows = np.flatnonzero(trace.kind == Kind.COMMUNICATION)
-    given = np.where(trace.collective[rows] == NONE, NONE, trace.collective[rows])
     names = [
         _title(trace.names[own]) if own != NONE else collective_name(trace.names[kernel])
-        for own, kernel in zip(given, trace.name[rows], strict=True)
+        for own, kernel in zip(trace.collective[rows], trace.name[rows], strict=True)
     ]
     exposed = _exposed(trace, rows)
     length = trace.end_s[rows] - trace.start_s[rows]

@@ -13,9 +13,8 @@ from core.trace.steps import launched_by
 _GRAPH_LAUNCHES = ("cudaGraphLaunch", "cuGraphLaunch", "hipGraphLaunch")
 # Calls that hold the host until the GPU has caught up (CUDA runtime and driver API).
 _WAITS = ("Synchronize",)
-NOTHING_QUEUED_S = (
-    20e-6  # a kernel that starts this soon after its call found an empty queue: a launch takes 5 to 10 us
-)
+# A kernel that starts this soon after its call found an empty queue: a launch takes 5 to 10 us.
+NOTHING_QUEUED_S = 20e-6
 
 
 @dataclass(frozen=True, slots=True)
