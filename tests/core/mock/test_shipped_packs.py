@@ -103,3 +103,24 @@ def test_the_working_of_a_number_gives_that_number_after_each_twist(pack_id, see
             applied = AppliedTwist(twist.id, row.card, public=True, mark=Mark(None, 0.0, 0))
             for number in card_truth(draw(card, seed), [applied]).rows():
                 assert evaluate(number.working, {}) == pytest.approx(number.now, rel=2e-3), (twist.id, number)
+
+
+@pytest.mark.parametrize(
+    ("card_id", "twist_id", "says", "no_more"),
+    [
+        ("q-serving-serve-175b", "gqa", "and 8 for keys and values", "no grouping"),
+        ("q-serving-speculative", "evening", "1 for interactive users", "512 for"),
+        ("q-communication-overlap", "one-unit", "1 for the 40 layers", "Yes, 1 units"),
+        ("q-bottleneck-first-measurement", "scale-out", "idles 38.7% of", "38.7097"),
+        ("q-reliability-data-fault-tolerance", "cured", "Once in 16.7 GPU-years", "16.6667"),
+    ],
+)
+def test_a_reply_that_is_asked_for_after_a_twist_is_still_true(card_id, twist_id, says, no_more):
+    card = bank().cards[card_id]
+    assert isinstance(card, Card)
+    assert isinstance(card.model, Question)
+    applied = AppliedTwist(twist_id, card_id, public=True, mark=Mark(None, 0.0, 0))
+    now = card_truth(draw(card, 0), [applied]).now
+    replies = "\n".join(now.fill(reply.give) for reply in card.model.clarify)
+    assert says in replies
+    assert no_more not in replies
