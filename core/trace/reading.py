@@ -83,6 +83,11 @@ def read_rank(source: Source, notes: list[str]) -> tuple[RankTrace, dict[str, An
         notes.append(
             f"{source.name}: {fault}. What stands before that is kept ({rows.seen:,} entries); the rest is missing."
         )
+    if rows.lost_on_gpu > rows.on_gpu:
+        raise TraceError(
+            f"{source.name}: {rows.lost_on_gpu:,} of {rows.lost_on_gpu + rows.on_gpu:,} GPU events have no usable time "
+            "or name, so what is left would say nothing of the GPU's time. Upload the file as the profiler wrote it."
+        )
     if rows.broken:
         notes.append(f"{source.name}: events without a usable time or name: {rows.broken:,}, left out.")
     return sound(rows.columns(source.name, _gpu_name(scan.header)), rows.negative, notes), scan.header
@@ -92,7 +97,7 @@ class _Rows:
     """Columns that grow by one event."""
 
     def __init__(self) -> None:
-        self.seen = self.broken = self.negative = self.on_gpu = self.of_host = 0
+        self.seen = self.broken = self.negative = self.on_gpu = self.lost_on_gpu = self.of_host = 0
         self._names: dict[str, int] = {}
         self._kind = array("B")
         self._time = array("d")  # start and duration in turn, in microseconds
@@ -108,6 +113,7 @@ class _Rows:
         category, name = event.get("cat"), event.get("name")
         if type(category) is not str or type(name) is not str:
             self.broken += category is not None
+            self.lost_on_gpu += type(category) is str and _is_on_gpu(kind_of(category, ""))
             return
         kind = kind_of(category, name)
         if kind is None:
@@ -116,6 +122,7 @@ class _Rows:
         start, duration = _number(event.get("ts")), _number(event.get("dur", 0))
         if start is None or duration is None:
             self.broken += 1
+            self.lost_on_gpu += _is_on_gpu(kind)
             return
         if duration < 0:
             self.negative += 1
@@ -205,6 +212,10 @@ def _gpu_name(header: dict[str, Any]) -> str:
     first = devices[0] if isinstance(devices, Sequence) and devices else None
     name = first.get("name") if isinstance(first, dict) else None
     return _plain(name) if isinstance(name, str) else ""
+
+
+def _is_on_gpu(kind: Kind | None) -> bool:
+    return kind is not None and kind <= LAST_GPU_KIND
 
 
 def _without_gpu(name: str, fault: str, rows: _Rows) -> str:

@@ -128,7 +128,7 @@ def _inside_zip(name: str, file: BinaryIO, meter: Meter, limit: int) -> Iterator
     promised = sum(entry.file_size for entry in entries)
     if promised > limit or len(entries) > _MOST_FILES:
         raise TraceError(
-            f"{name}: too large. It holds {len(entries):,} files of {show_bytes(promised)} unpacked; "
+            f"{name}: too large. Unpacked, its traces ({len(entries):,}) come to {show_bytes(promised)}; "
             f"at most {show_bytes(limit)} may be read here."
         )
     for entry in entries:

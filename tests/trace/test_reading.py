@@ -137,6 +137,12 @@ def test_an_event_without_a_usable_time_or_name_is_left_out_and_counted(odd):
     assert "events without a usable time or name: 1, left out" in trace.notes[0]
 
 
+@pytest.mark.parametrize("odd", [{"dur": 1e300}, {"name": None}])
+def test_a_trace_that_lost_most_of_its_gpu_events_is_not_judged_by_the_rest(odd):
+    with pytest.raises(TraceError, match="2 of 3 GPU events have no usable time or name"):
+        read(gpu(1, 2), gpu(5, 2) | odd, gpu(8, 2) | odd)
+
+
 def test_odd_places_are_no_reason_to_lose_an_event():
     event = gpu(1, 2)
     event["args"] = {"device": "1", "stream": [], "correlation": 2.5}
