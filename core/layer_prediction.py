@@ -108,7 +108,7 @@ def stand_in(profile: Profile, memory_bytes: int) -> Accelerator | None:
     return Accelerator.model_validate(
         {
             "id": "measured",
-            "name": profile.file.device[:120],
+            "name": profile.file.device.strip()[:120],
             "source": profile.file.source,
             "checked": profile.file.dated if isinstance(profile.file.dated, date) else date.today(),
             "vendor": "unknown",

@@ -116,6 +116,11 @@ def test_a_device_without_a_datasheet_is_its_own_stand_in():
     assert len(judge(unknown, profile)) == len(JUDGED)
 
 
+def test_a_device_whose_name_begins_with_a_screenful_of_spaces_is_judged_too():
+    spaced = changed(system=ENTRY["system"] | {"name": " " * 150 + "x"})
+    assert stand_in(profile_of(spaced), 1).name == "x"
+
+
 def test_without_a_copy_there_is_no_stand_in_and_nothing_is_judged():
     bare = without("copy")
     bare["system"]["name"] = "Some Accelerator 9"
