@@ -29,7 +29,7 @@ DESK = Desk()  # one for the server, whoever asks
 atexit.register(DESK.clear)  # the last run's folder goes with the server
 CPU_QUICK_SECONDS = 300.0  # the quick set's minute is meant for a GPU
 _DEVICE, _SET, _MODEL, _START, _TOLD = "measure.device", "measure.set", "measure.model", "measure.start", "measure.told"
-_SETS = {"quick": "Quick: under a minute on a GPU", "full": "Full: 4 to 10 minutes", "collectives": "Collectives"}
+_SETS = {"quick": "Quick: under a minute on a GPU", "full": "Full: four to ten minutes", "collectives": "Collectives"}
 _PLAIN_MODEL = "built-in"
 _ON_THE_COMMAND_LINE = re.compile(r"[,;] or use --device cpu$")  # here the choice stands beside it
 
@@ -140,7 +140,7 @@ def _choose(there: Found) -> None:
         )
     seconds = _seconds(choice.kind, chosen)
     st.caption(
-        f"It runs in a process of its own, ends after {show_seconds(seconds)} at the latest and keeps what it has; "
+        f"It runs in a process of its own, begins nothing new after {show_seconds(seconds)} and keeps what it has; "
         f"it takes at most four fifths of the {show_bytes(choice.free_bytes)} that are free. Close what else uses "
         "the device: a shared one measures its neighbours too."
     )
