@@ -102,7 +102,7 @@ def _claims(room: Room) -> None:
     for row in room.public.claims:
         with st.container(horizontal=True, vertical_alignment="center", wrap=False):
             st.markdown(claim_in_words(row))
-            st.button("Change", key=f"mock.claim.change.{row.row}", type="tertiary", on_click=_edit, args=(row,))
+            st.button("Change", key=f"mock.claim.change.{row.row}", type="tertiary", on_click=_edit, args=(room, row))
             st.button(
                 "Remove",
                 key=f"mock.claim.remove.{row.row}",
@@ -110,7 +110,7 @@ def _claims(room: Room) -> None:
                 on_click=partial(room.do, "claim_removed", row=row.row),
             )
     room.refusal("claim_removed")
-    form = _form()
+    form = _form(room)
     with st.form("mock.claim.form"):
         st.text_input("Claim", key=form.key("claim"), placeholder="decode is bound by bandwidth", max_chars=200)
         with st.container(horizontal=True):
@@ -141,29 +141,29 @@ class _Form:
         return f"mock.claim.{self.number}.{name}"
 
 
-def _form() -> _Form:
-    form: _Form = st.session_state.get("mock.claim", _Form())
+def _form(room: Room) -> _Form:
+    form: _Form = st.session_state.get(f"mock.claim.{room.id}", _Form())
     return form
 
 
-def _next_form(row: str = "") -> _Form:
-    form = st.session_state["mock.claim"] = _Form(_form().number + 1, row)
+def _next_form(room: Room, row: str = "") -> _Form:
+    form = st.session_state[f"mock.claim.{room.id}"] = _Form(_form(room).number + 1, row)
     drafts.settled("mock.claim")
     return form
 
 
-def _edit(row: ClaimRow) -> None:
-    form = _next_form(row.row)
+def _edit(room: Room, row: ClaimRow) -> None:
+    form = _next_form(room, row.row)
     for name in (*_FIELDS, "confidence"):
         st.session_state[form.key(name)] = getattr(row, name)
 
 
 def _keep(room: Room) -> None:
-    form = _form()
+    form = _form(room)
     row = form.row or f"c{secrets.token_hex(4)}"
     texts = {name: st.session_state.get(form.key(name)) or "" for name in _FIELDS}
     if room.act("claim", row=row, confidence=st.session_state.get(form.key("confidence")), **texts):
-        _next_form()
+        _next_form(room)
     room.redraw()
 
 

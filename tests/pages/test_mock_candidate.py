@@ -99,6 +99,21 @@ def test_a_claim_is_added_changed_and_removed():
     assert not room.state.claims
 
 
+def test_another_room_in_the_same_tab_begins_with_an_empty_claim():
+    _, page = visit(at_phase(2).does("candidate", "claim", row="c1", claim="HFU ceiling", number="47"))
+    page.press("Change")
+    assert "Keep the change" in page.labels()
+    other = stored(at_phase(2))
+    page.at.query_params["room"] = other.new.room
+    page.at.query_params["key"] = other.new.tokens["candidate"]
+    page.run()
+    assert "Add the claim" in page.labels()
+    assert claim_box(page, "Claim").value == ""
+    claim(page, "decode is bound by bandwidth")
+    page.press("Add the claim")
+    assert "c1" not in other.state.claims
+
+
 def test_an_empty_claim_is_refused_in_words_and_what_was_typed_stays():
     room, page = visit(at_phase(2))
     claim(page, " ", "47")
