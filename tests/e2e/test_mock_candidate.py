@@ -17,6 +17,7 @@ from tests.e2e.conftest import OpenPage
 from tests.e2e.mock_rooms import SOON_MS, LiveRoom, Rooms, frames_received, seat
 from tests.e2e.room_fixtures import database, on_both_databases, rooms, server, stored
 from tests.e2e.server import wait_idle
+from tests.e2e.test_home import PHONE, scrolls_sideways
 from tests.pages.mock_visit import leaked
 
 PHASES = ("Set-up", "Clarify", "Diagnose", "Design and numbers", "The facts change", "Numeric probe", "Your questions")
@@ -304,6 +305,14 @@ def test_a_pad_that_is_too_long_is_refused_in_words_and_stays_in_the_box(app: Op
     pad(page).fill("🙂 مرحبا <script>alert(1)</script>")
     room.until(lambda state: state.pad.startswith("🙂"), page)
     expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+
+
+def test_a_wide_table_on_the_pad_does_not_make_a_phone_scroll_sideways(app: OpenPage, rooms: Rooms):
+    text = f"| a | b |\n|---|---|\n| {'x' * 300} | y |"
+    room = rooms.played(at_phase(3).does("candidate", "pad", text=text))
+    page = seat(app, room, "observer", **PHONE)
+    expect(page.get_by_role("cell", name="x" * 300)).to_be_attached()
+    assert not scrolls_sideways(page)
 
 
 def test_a_second_candidate_is_asked_and_taking_over_brings_the_text_along(app: OpenPage, rooms: Rooms):
