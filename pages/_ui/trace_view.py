@@ -70,8 +70,8 @@ def take() -> None:
         if st.session_state.get("trace.ids") != ids:  # a new choice of files, and not the rerun of a widget
             st.session_state["trace.ids"] = ids
             _read(", ".join(file.name for file in files[:3]), [(file.name, file) for file in files], {})
-    else:
-        st.session_state.pop("trace.ids", None)
+    elif st.session_state.pop("trace.ids", None):  # taken out again
+        st.session_state[_PROBLEM] = ""
     if shipped := examples():
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown("Or open a recorded one:", width="content")

@@ -188,3 +188,9 @@ def test_the_training_example_names_its_waiting_and_its_kernels(open_page: OpenP
     assert "Then compute kernels, 43%." in words
     assert "Read step 3: Cut communication" in sent(at)
     assert "Then step 1: Find the bottleneck" in sent(at)
+
+
+def test_a_refusal_goes_with_its_file(open_page: OpenPage):
+    at = upload(open_page(PAGE), {"notes.json": b"hello"})
+    assert "notes.json is not a PyTorch profiler trace" in says(at)
+    assert "notes.json" not in says(upload(at, {}))
