@@ -8,6 +8,13 @@ from playwright.sync_api import Page
 
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 # Streamlit's own navigation panel puts headings of menus into its list; nothing of ours is in it.
+# Elements of an earlier run are drawn pale until the run in their place has ended: no fault of our colours.
+_SETTLED = """async () => {
+  const running = document.getAnimations().filter((one) => one.playState === "running");
+  const ending = running.filter((one) => one.effect.getComputedTiming().endTime !== Infinity);
+  await Promise.all(ending.map((one) => one.finished.catch(() => {})));
+  return document.querySelector("[data-stale=true]") === null;
+}"""
 _RUN = """async (tags) => {
   const where = { exclude: ["[data-testid=stSidebarNav]"] };
   const found = await axe.run(where, { runOnly: { type: "tag", values: tags }, resultTypes: ["violations"] });
@@ -20,5 +27,6 @@ def violations(page: Page) -> list[str]:
     if not page.evaluate("'axe' in window"):
         script = files("axe_playwright_python").joinpath("axe.min.js")
         page.evaluate(script.read_text(encoding="utf-8"))
+    page.wait_for_function(_SETTLED)
     found: list[str] = page.evaluate(_RUN, _RULES)
     return found

@@ -1,4 +1,4 @@
-"""A server that answers late takes nothing from a reader: no text that was typed, no page that was chosen."""
+"""A server that answers late takes nothing from a reader: no typed text, no chosen page, no chosen file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from tests.e2e.slow import slow_from_now_on, slow_from_the_start
 from tests.e2e.test_practice import CARDS, DRILL
 
 DELAY_MS = 400
-LEAVING = Path(__file__).parent / "apps" / "leaving_demo" / "app.py"
+APPS = Path(__file__).parent / "apps"
+LEAVING, UPLOAD, LATE = (APPS / name / "app.py" for name in ("leaving_demo", "upload_demo", "late_demo"))
 
 
 def press(page: Page) -> None:
@@ -60,3 +61,23 @@ def test_what_was_typed_before_the_browser_store_answered_stays_in_its_box(app: 
     expect(typed).to_have_value(answer)
     typed.press("Enter")
     expect(page.get_by_text("Right").first).to_be_visible()
+
+
+def test_a_file_chosen_just_as_the_page_is_drawn_again_arrives(browser: Browser):
+    with running_server(UPLOAD) as server:
+        page = browser.new_page()
+        page.goto(server.url)
+        wait_idle(page)
+        page.locator("input[type=file]").set_input_files({"name": "a.txt", "mimeType": "text/plain", "buffer": b"all"})
+        expect(page.get_by_text("Read all")).to_be_visible()
+        page.close()
+
+
+def test_the_end_of_a_page_run_arrives_though_a_fragment_asks_for_more(browser: Browser):
+    with running_server(LATE) as server:
+        page = browser.new_page()
+        page.goto(server.url)
+        for presses in range(1, 6):
+            press(page)
+            expect(page.get_by_text(f"Pressed {presses} times")).to_be_visible()
+        page.close()

@@ -5,7 +5,7 @@ import time
 
 import streamlit as st
 
-from pages._ui import page_change
+from pages._ui import races
 
 
 @st.fragment
@@ -28,7 +28,7 @@ def second() -> None:
 
 
 if not os.environ.get("UNGUARDED"):
-    page_change.guard()
+    races.guard()
 page = st.navigation([st.Page(first, default=True), st.Page(second)], position="top")
-page_change.arrived()
+races.arrived()
 page.run()
