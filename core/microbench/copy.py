@@ -14,7 +14,7 @@ from core.microbench.item import Item, Measured, Point, refuse_wrong
 HELD = {"copy": 2, "read": 1, "write": 1}  # buffers
 MOVED = {"copy": 2, "read": 1, "write": 1}  # times the buffer's bytes
 GPU_SIZES = tuple(sorted((*powers(64 * 2**10, 4 * 2**30, 4), *powers(8 * 2**20, 128 * 2**20, 4))))
-CPU_SIZES = powers(64 * 2**10, 64 * 2**20, 4)
+CPU_SIZES = powers(64 * 2**10, 256 * 2**20, 4)  # the last ones beyond the caches of most processors
 CHECKED = 2**24  # elements that a sum is checked on
 
 
