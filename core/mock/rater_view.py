@@ -102,7 +102,7 @@ class EdgeRow:
 
 @dataclass(frozen=True, slots=True)
 class NodeRow:
-    """A question of the follow-up tree; ``heard`` is how the last reply to it went."""
+    """A question of the follow-up tree, of the numbers before any twist; ``heard`` is how the last reply to it went."""
 
     card: str
     node: str
@@ -172,6 +172,7 @@ class PrivateView:
     replies: tuple[ReplyRow, ...]
     hints: tuple[HintRow, ...]
     tree: tuple[NodeRow, ...]
+    moved: frozenset[str]  # cards whose numbers a twist has changed: the tree still speaks of the first ones
     twists: tuple[TwistRow, ...]
     drills: tuple[DrillRow, ...]
     stuck: bool
@@ -212,6 +213,7 @@ def private_view(role: Rater, state: RoomState, pack: Pack, bank: Bank, cards: M
         replies=_replies(state, cards),
         hints=_hints(state, cards),
         tree=_tree(state, pack, cards),
+        moved=frozenset(card for card in state.plan.cards if cards[card].now.values != cards[card].base.values),
         twists=_twists(state, pack, cards),
         drills=tuple(_drill(drill, state, cards[drill].base) for drill in state.plan.drills),
         stuck=state.stuck,
@@ -309,7 +311,7 @@ def _tree(state: RoomState, pack: Pack, cards: Mapping[str, CardTruth]) -> tuple
     heard = {(visit.card, visit.node): visit.heard for visit in state.visits}
     rows = []
     for row in pack.model.cards:
-        fill = cards[row.card].now.fill
+        fill = cards[row.card].base.fill  # fixed words beside the numbers were written for the first ones
         for node in row.tree:
             edges = []
             for reply, _, edge in node.edges():

@@ -12,6 +12,10 @@ from pages._ui.mock_twist import apply_twist
 from pages._ui.room import Room
 from pages._ui.words import money_safe, plain
 
+FIRST_NUMBERS = (
+    "A twist has changed this card since: the questions below were written for its first numbers. "
+    "Those in force are in the tab Truth."
+)
 HEARD_WORDS = {"strong": ":green[strong]", "wrong": ":red[wrong]", "stuck": ":orange[stuck]"}
 
 
@@ -111,6 +115,8 @@ def tree(room: Room, card: str) -> None:
     """The question at hand with what a good reply holds and where each kind of reply leads, then all the others."""
     nodes = {row.node: row for row in room.rater.private.tree if row.card == card}
     here = nodes[_pointer(room, card, nodes)]
+    if card in room.rater.private.moved:
+        st.markdown(f":small[:orange[:material/bolt:] {FIRST_NUMBERS}]")
     with st.container(border=True, gap="xsmall"):
         st.markdown(money_safe(f"**Ask:** {here.say}"))
         st.markdown(money_safe(f":small[**Good:** {here.good}]"))

@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.mock.rater_view import EdgeRow, NodeRow
+from core.mock.state import Visit
 from pages._ui.card_parts import text
 from pages._ui.mock_twist import twist_pressed
 from pages._ui.solo import Solo
@@ -18,6 +19,7 @@ SAID = {
     "reverse": "What would you like to ask me? Say your questions aloud, the best one first.",
     "wrap": "Thank you. Rate yourself now, before you see how it is scored.",
 }
+FIRST_NUMBERS = ":small[:gray[Asked with the numbers before the facts changed.]]"
 NO_MORE = "There are no more follow-up questions: go deeper into what you have said, or go on."
 
 
@@ -105,13 +107,15 @@ def _ask(solo: Solo) -> None:
     node, card = _node(solo), _card(solo)
     if card is None:
         return
-    asked = st.session_state.get(_place(solo, card, "asked"), False)
+    asked = st.session_state.get(_place(solo, card, "asked"), bool(_visits(solo, card)))
     if node is None:
         st.markdown(NO_MORE)
     elif not asked:
         st.button(ASKED, key="solo.ask", icon=":material/question_answer:", on_click=partial(_set, solo, "asked", True))
     else:
         text(f"**{node.say}**")
+        if card in solo.lead.rater.private.moved:
+            st.markdown(FIRST_NUMBERS)
         with st.container(horizontal=True):
             st.button("I have answered", key="solo.answered", on_click=partial(_answered, solo, node))
             st.button("I went another way", key="solo.wrong", on_click=partial(_answered, solo, node, "wrong"))
@@ -125,8 +129,20 @@ def _node(solo: Solo) -> NodeRow | None:
     if card is None:
         return None
     nodes = [row for row in solo.lead.rater.private.tree if row.card == card]
-    at = st.session_state.get(_place(solo, card, "at"), nodes[0].node if nodes else None)
+    at = st.session_state.get(_place(solo, card, "at"), _led_to(nodes, _visits(solo, card)))
     return next((row for row in nodes if row.node == at), None)
+
+
+def _visits(solo: Solo, card: str) -> list[Visit]:
+    return [visit for visit in solo.lead.state.visits if visit.card == card]
+
+
+def _led_to(nodes: list[NodeRow], visits: list[Visit]) -> str:
+    """Where the last reply led, after a reload; the first question where none was answered, "" at the tree's end."""
+    if not visits:
+        return nodes[0].node if nodes else ""
+    edges = next(row.edges for row in nodes if row.node == visits[-1].node)
+    return next((edge.to for edge in edges if edge.heard == visits[-1].heard and edge.target == "node"), "")
 
 
 def _answered(solo: Solo, node: NodeRow, heard: str = "strong") -> None:

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.cards.draw import draw, twisted
 from core.cards.text import with_unit
+from pages._ui.mock_console_now import FIRST_NUMBERS
 from tests.core.mock.made import CARD, DRILL, ITEMS, Played, at_phase, bank, opened, scored, whole
 from tests.pages.mock_visit import SeatVisit, Stored, stored
 
@@ -128,6 +129,17 @@ def test_a_twist_is_applied_with_a_banner_or_only_said_and_the_truth_is_core_s()
     assert [(done.twist, done.public) for done in room.state.twists] == [("long-context", False)]
     assert with_unit(base.truth["attention"], 2, "%") in table_text(page.at)
     assert shown in table_text(page.at)
+
+
+def test_the_tree_keeps_its_first_numbers_after_a_twist_and_says_so():
+    _, page = visit(at_phase(2))
+    assert FIRST_NUMBERS not in page.says()
+    before = page.at.session_state["mock.room"].rater.private.tree
+    _, page = visit(at_phase(2).does("interviewer", "twist_applied", twist="long-context", card=CARD))
+    assert FIRST_NUMBERS in page.says()
+    assert page.at.session_state["mock.room"].rater.private.tree == before
+    _, page = visit(at_phase(2).does("interviewer", "twist_applied", twist="slow-rail"))  # an event moves no number
+    assert FIRST_NUMBERS not in page.says()
 
 
 def test_the_truth_can_be_hidden_until_the_candidate_has_given_a_number():

@@ -12,6 +12,7 @@ from core.mock.fold import fold
 from core.mock.state import RoomState
 from core.storage.rooms import RoomStore
 from pages._ui import rooms, solo
+from pages._ui.solo_script import FIRST_NUMBERS
 from tests.core.mock.made import CARD, DRILL, ITEMS, PACK, at_phase, bank, plan
 from tests.pages.mock_visit import leaked, stored
 from tests.pages.practice import APP, _sent
@@ -106,6 +107,29 @@ def test_follow_ups_come_one_at_a_time_and_lead_on():
     page.press("I have answered")
     assert "no more follow-up questions" in page.says()
     assert [visit.heard for visit in page.state.visits] == ["wrong", "strong", "strong"]
+
+
+def test_follow_ups_go_on_after_a_reload_where_they_were():
+    page = SoloVisit().at_phase(2)
+    page.press("Ask me a follow-up")
+    page.press("I went another way")
+    assert "Suppose every GPU waits a third" in SoloVisit(page.query).says()
+    page.press("I have answered")
+    page.press("I have answered")
+    assert "no more follow-up questions" in SoloVisit(page.query).says()
+
+
+def test_a_follow_up_after_a_twist_says_that_it_was_asked_with_the_first_numbers():
+    page = SoloVisit().at_phase(2)
+    page.press("Ask me a follow-up")
+    assert FIRST_NUMBERS not in page.says()
+    page.press("Next:")
+    page.press("Next:")
+    page.press("Change a fact")
+    room = page.query["room"]
+    RoomStore.open().append(room, "interviewer", "phase_started", {"phase": 2}, client_id="back")
+    page.at.run()
+    assert FIRST_NUMBERS in page.says()
 
 
 def test_a_reply_a_hint_and_a_twist_are_released():

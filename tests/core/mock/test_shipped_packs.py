@@ -16,7 +16,7 @@ from core.mock.scorecard_build import scorecard
 from core.mock.scorecard_file import from_json, to_json
 from core.mock.state import AppliedTwist, Mark, RoomState
 from core.mock.truth import card_truth
-from core.mock.views import view_for
+from core.mock.views import RaterView, view_for
 from tests.core.mock.made import Played, bank
 from tests.core.mock.walk import private_texts, strings
 
@@ -124,3 +124,16 @@ def test_a_reply_that_is_asked_for_after_a_twist_is_still_true(card_id, twist_id
     replies = "\n".join(now.fill(reply.give) for reply in card.model.clarify)
     assert says in replies
     assert no_more not in replies
+
+
+def test_the_tree_speaks_of_the_first_numbers_after_a_twist():
+    # Its fixed words were written for them: with 16 GPUs "ZeRO-1 does too, at 87.5 GB" would be false on 80 GB.
+    card_id = "q-training-memory-fit-70b"
+    room = played("mock-fit-train-45", None)
+    assert (card_id, "sixteen") in {(twist.card, twist.twist) for twist in room.state.twists}
+    view = view_for("interviewer", room.state, PACKS["mock-fit-train-45"], bank())
+    assert isinstance(view, RaterView)
+    assert card_id in view.private.moved
+    good = next(row.good for row in view.private.tree if (row.card, row.node) == (card_id, "start"))
+    assert "leave 293, 155 and 17.5 GB" in good
+    assert "ZeRO-1 does too, at 48.1 GB" in good
