@@ -33,7 +33,7 @@ class _Known:
 
 
 def pad(room: Room) -> None:
-    """The scratchpad with its preview; it saves itself, and nothing but the candidate ever writes into it."""
+    """The scratchpad with its preview; it saves itself, and only the candidate's tabs ever write into it."""
     room.part("pad", partial(_pad, room), lambda room: (room.public.pad, room.seated, room.public.finished))
     room.part("pad.preview", partial(_preview, room), lambda room: room.public.pad)
 
@@ -64,12 +64,19 @@ def _known(room: Room) -> _Known:
 
 
 def _save(room: Room) -> None:
-    text = (st.session_state.get("mock.pad") or {}).get("text")
     known: _Known | None = st.session_state.get(f"mock.pad.known.{room.id}")
-    if not isinstance(text, str) or known is None:
-        return  # not from our own script
+    match (st.session_state.get("mock.pad") or {}).get("text"):
+        case [str(token), str(text)] if known is not None:
+            pass
+        case _:
+            return  # not from our own script
     text = text.encode("utf-8", "replace").decode()  # half of a surrogate pair is no text
-    if room.act("pad", text=text):
+    room.refresh()
+    # Upon a text that another tab has replaced meanwhile: written now, that one would be lost. The browser gets it first,
+    # puts its lines below the own ones, and sends both.
+    if (token, room.public.pad) != (known.token, known.text):
+        room.refuse("pad", "")
+    elif room.act("pad", text=text):
         known.text = room.public.pad
     room.redraw()
 

@@ -106,6 +106,26 @@ def test_the_scratchpad_keeps_what_was_typed_right_before_a_reload(app: OpenPage
     expect(area).to_have_value(re.compile(r"from the other tab\s+8N over 6N is 4/3!|8N over 6N is 4/3!"))
 
 
+def test_two_tabs_of_a_seat_that_are_written_in_at_once_lose_nothing_and_say_so(app: OpenPage, rooms: Rooms):
+    room = rooms.played(at_phase(3).does("candidate", "pad", text="8N over 6N"))
+    tabs = [seat(app, room, "candidate") for _ in range(2)]
+    areas = [page.get_by_label("Scratchpad, in Markdown") for page in tabs]
+    for area in areas:
+        area.press("Control+End")
+        area.press("Enter")
+    areas[0].press_sequentially("the first one's line")
+    areas[1].press_sequentially("the second one's")
+    at = areas[1].evaluate("area => area.selectionStart")
+    room.until(lambda state: "first" in state.pad and "second" in state.pad, tabs[1], seconds=15)
+    assert room.state.pad.splitlines()[:2] in (["8N over 6N", "the second one's"], ["8N over 6N", "the first one's line"])
+    said = [page.get_by_text("Another tab of yours wrote here").is_visible() for page in tabs]
+    assert any(said)
+    if said[1]:
+        assert areas[1].evaluate("area => area.selectionStart") == at
+    for area in areas:
+        expect(area).to_have_value(room.state.pad, timeout=10_000)
+
+
 def test_a_line_that_went_down_a_dead_connection_stands_in_the_box_again(
     browser: Browser, server: Server, rooms: Rooms
 ):
