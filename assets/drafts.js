@@ -2,19 +2,22 @@
 // that was restarted, whose first page run draws every box anew and empty.
 //
 // Python sends a name for the form, the room, a token that is new whenever it has kept what was sent or has itself
-// written into the boxes ("" before it ever did), and the boxes' classes in a fixed order. Drafts lie in the session
-// storage of this tab and end with it.
+// written into the boxes ("" before it ever did), the boxes' classes in a fixed order, and a token that is new whenever
+// what was sent was refused. Drafts lie in the session storage of this tab and end with it.
 const PREFIX = "ridgepoint.draft.";
 const LOOK_MS = 250; // for a box that was drawn anew
 const UNHEARD_LOOKS = 12; // with nothing running: an empty box whose text Python did not confirm was not heard
 
-const forms = new Map(); // by name: another room's form takes the place of this one
-let looking = false;
+const NOTHING_LOOKS = 40; // without a box on the page: another page is open, and this one's first drawing starts anew
+
+const forms = new Map(); // by name, of which there are a few: another room's form takes the place of this one
+let timer = 0;
+let nothing = 0; // looks that found no box
 let lost = false; // the connection
 
-export default function ({ data: [name, room, token, classes] }) {
+export default function ({ data: [name, room, token, classes, back] }) {
   const before = forms.get(name);
-  const known = before?.room === room ? before : { token: "", boxes: [] };
+  const known = before?.room === room ? before : { token: "", back, boxes: [] };
   const boxes = classes.map((each, at) => ({
     each,
     place: `${PREFIX}${room}.${name}.${at}`,
@@ -22,18 +25,24 @@ export default function ({ data: [name, room, token, classes] }) {
     restored: known.boxes[at]?.restored,
     unheard: known.boxes[at]?.unheard,
   }));
-  forms.set(name, { room, token, boxes });
+  forms.set(name, { room, token, back, boxes });
   if (known !== before) boxes.forEach(keepEarly);
   if (token && token !== known.token) boxes.forEach(forget);
+  if (back !== known.back) boxes.forEach((box) => (box.wanted = true)); // a form empties its boxes when it is sent
   start();
   look();
 }
 
+document.addEventListener("input", typed, true);
+
 function start() {
-  if (looking) return;
-  looking = true;
-  document.addEventListener("input", typed, true);
-  setInterval(look, LOOK_MS);
+  nothing = 0;
+  timer ||= setInterval(look, LOOK_MS);
+}
+
+function rest() {
+  clearInterval(timer);
+  timer = 0;
 }
 
 function connected() {
@@ -69,9 +78,11 @@ function idle() {
 function look() {
   const back = connected() && lost;
   lost = !connected();
+  if (++nothing > NOTHING_LOOKS) rest();
   for (const box of allBoxes()) {
     const found = field(box);
     if (!found) continue;
+    nothing = 0;
     // A line that was sent down a dead connection, or to a server that was just starting the page anew, has left an
     // empty box, and no word from Python.
     box.unheard = idle() && !found.value && stored(box) ? (box.unheard ?? 0) + 1 : 0;

@@ -26,10 +26,10 @@ def keep(room: Room, form: str, *boxes: str) -> None:
         form: a name for them together, the same in ``settled``.
         boxes: keys of text inputs and text areas, always in the same order.
     """
-    token = st.session_state.get(_token_of(form), "")
+    token, back = (st.session_state.get(name, "") for name in (_token_of(form), _back_of(form)))
     _component(
         key=f"drafts.{form}",  # mock_bar.css takes it out of the flow
-        data=[form, f"{room.id}.{room.role}", token, [f"st-key-{_class_of(box)}" for box in boxes]],
+        data=[form, f"{room.id}.{room.role}", token, [f"st-key-{_class_of(box)}" for box in boxes], back],
         height="content",
     )
 
@@ -39,8 +39,17 @@ def settled(form: str) -> None:
     st.session_state[_token_of(form)] = secrets.token_hex(6)
 
 
+def refused(form: str) -> None:
+    """In a callback: the room did not take what was sent, so it belongs into its boxes again, now."""
+    st.session_state[_back_of(form)] = secrets.token_hex(6)
+
+
 def _token_of(form: str) -> str:
     return f"{form}.drafts.token"
+
+
+def _back_of(form: str) -> str:
+    return f"{form}.drafts.back"
 
 
 def _class_of(key: str) -> str:

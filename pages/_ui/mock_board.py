@@ -72,8 +72,8 @@ def _save(room: Room) -> None:
             return  # not from our own script
     text = text.encode("utf-8", "replace").decode()  # half of a surrogate pair is no text
     room.refresh()
-    # Upon a text that another tab has replaced meanwhile: written now, that one would be lost. The browser gets it first,
-    # puts its lines below the own ones, and sends both.
+    # Upon a text that another tab has replaced meanwhile: written now, that one would be lost. The browser gets it
+    # first, puts its lines below the own ones, and sends both.
     if (token, room.public.pad) != (known.token, known.text):
         room.refuse("pad", "")
     elif room.act("pad", text=text):

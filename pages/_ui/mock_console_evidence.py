@@ -47,12 +47,13 @@ def _box(room: Room) -> None:
 
 
 def _keep(room: Room) -> None:
-    """The browser empties the box when a line is sent; one that is refused is put back."""
+    """The browser empties the box when a line is sent and then heeds no value from here: it puts a refused one back."""
     typed = st.session_state.get(BOX) or ""
     if room.act("evidence", at=BOX, **captured(typed, room.state.plan.items)):
         drafts.settled(BOX)
     else:
         st.session_state[BOX] = typed
+        drafts.refused(BOX)
     room.redraw()
 
 
@@ -146,4 +147,5 @@ def _keep_note(room: Room) -> None:
         drafts.settled(NOTE)
     else:
         st.session_state[NOTE] = typed
+        drafts.refused(NOTE)
     room.redraw()

@@ -59,6 +59,28 @@ def test_the_interviewer_s_boxes_keep_their_drafts_over_a_reload_until_the_room_
         expect(box(lead, name)).to_have_value("")
 
 
+def test_a_line_that_is_too_long_stands_in_its_box_again_beside_the_reason(app: OpenPage, rooms: Rooms):
+    room = rooms.played(at_phase(3))
+    lead = seat(app, room, "interviewer")
+    lead.get_by_role("tab", name="Notes").click()
+    for name, send in (("Evidence", "Keep"), ("Private note", "Keep the note")):
+        typed = f"{name} " + "x" * 2_100
+        box(lead, name).fill(typed)
+        lead.get_by_role("button", name=send, exact=True).click()
+        expect(lead.get_by_text("at most 2,000").last).to_be_visible()
+        expect(box(lead, name)).to_have_value(typed, timeout=1_000)  # sooner than drafts.js misses an answer
+        box(lead, name).fill(f"{name} in short")
+        lead.get_by_role("button", name=send, exact=True).click()
+        expect(box(lead, name)).to_have_value("")
+    own = room.state.ratings["interviewer"]
+    assert [line.text for line in own.evidence] == ["Evidence in short"]
+    assert [line.text for line in own.notes] == ["Private note in short"]
+    wait_idle(lead)
+    lead.wait_for_timeout(600)
+    for name in ("Evidence", "Private note"):
+        expect(box(lead, name)).to_have_value("")
+
+
 def test_two_claims_in_a_row_each_leave_an_empty_form_and_a_draft_survives_a_reload(app: OpenPage, rooms: Rooms):
     room = rooms.played(at_phase(3))
     page = seat(app, room, "candidate")
@@ -117,13 +139,53 @@ def test_two_tabs_of_a_seat_that_are_written_in_at_once_lose_nothing_and_say_so(
     areas[1].press_sequentially("the second one's")
     at = areas[1].evaluate("area => area.selectionStart")
     room.until(lambda state: "first" in state.pad and "second" in state.pad, tabs[1], seconds=15)
-    assert room.state.pad.splitlines()[:2] in (["8N over 6N", "the second one's"], ["8N over 6N", "the first one's line"])
+    assert room.state.pad.splitlines()[:2] in (
+        ["8N over 6N", "the second one's"],
+        ["8N over 6N", "the first one's line"],
+    )
     said = [page.get_by_text("Another tab of yours wrote here").is_visible() for page in tabs]
     assert any(said)
     if said[1]:
         assert areas[1].evaluate("area => area.selectionStart") == at
     for area in areas:
         expect(area).to_have_value(room.state.pad, timeout=10_000)
+
+
+def test_a_room_that_was_left_leaves_nothing_running_in_the_browser(app: OpenPage, server: Server, rooms: Rooms):
+    room = rooms.played(at_phase(3))
+    page = app("/mock", storage_state=cookie_of("candidate"))
+    page.evaluate("""() => {
+        const [add, all] = [document.addEventListener, document.querySelector];
+        window.listeners = window.looks = 0;
+        document.addEventListener = function (kind, ...rest) {
+            if (kind === "visibilitychange" && String(rest[0]).includes("flush")) window.listeners += 1;
+            return add.call(this, kind, ...rest);
+        };
+        document.querySelector = function (what) {
+            if (what.includes("st-key-mock-claim")) window.looks += 1;
+            return all.call(this, what);
+        };
+    }""")
+    page.get_by_label("The link that you were given").fill(server.url + room.path("candidate"))
+    page.get_by_role("button", name="Join").click()
+    page.wait_for_function("window.looks > 6")
+    for _ in range(2):
+        page.go_back()
+        expect(page.get_by_label("The link that you were given")).to_be_visible()
+        wait_idle(page)
+        page.go_forward()
+        expect(box(page, "Claim$")).to_be_visible()
+        wait_idle(page)
+    assert page.evaluate("window.listeners") == 1  # for all drawings of the scratchpad
+    page.go_back()
+    expect(page.get_by_label("The link that you were given")).to_be_visible()
+    page.wait_for_timeout(12_000)
+    looks = page.evaluate("window.looks")
+    page.wait_for_timeout(1_000)
+    assert page.evaluate("window.looks") == looks
+    page.go_forward()
+    expect(box(page, "Claim$")).to_be_visible()
+    page.wait_for_function("looks => window.looks > looks", arg=looks)
 
 
 def test_a_line_that_went_down_a_dead_connection_stands_in_the_box_again(
