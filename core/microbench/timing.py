@@ -15,7 +15,6 @@ from typing import Any, Literal, Protocol
 Method = Literal["graph", "events", "wall"]
 Call = Callable[[], Any]
 ENOUGH = 3  # samples, where calls turn out slower than the first ones were
-LONG_CALL_S = 1e-4
 BETWEEN_CHECKS_S = 0.5  # of samples given to the device at once, so that a cancel is soon noticed
 
 
@@ -62,7 +61,6 @@ class Bounds:
 
     point_s: float = 0.12  # of sampling
     warm_up_s: float = 0.03
-    gpu_warm_up_s: float = 0.3  # of calls over LONG_CALL_S: its power limit takes hold within tenths of a second
     sample_s: float = 0.002  # the clock of device events ticks every 0.5 us: 0.03% of this
     fewest: int = 10
     most: int = 100
@@ -223,32 +221,18 @@ class Timer:
         if rounds is None:
             rounds = rounds_in_a_sample(self._agree(*take(1, 1)), calls, self.bounds)
         last = self._agree(*take(1, rounds))
-        last = self._agree(self._warm_up(take, rounds, last, calls))
+        for _ in range(int(self.bounds.warm_up_s / last)):
+            self.check()
+            [last] = take(1, rounds)
+        last = self._agree(last)
         wanted = samples_to_take(last, self.bounds)
         samples: list[float] = []
         while len(samples) < wanted:
             self.check()
-            samples += take(min(wanted - len(samples), _at_once(last)), rounds)
+            samples += take(min(wanted - len(samples), max(1, int(BETWEEN_CHECKS_S / last))), rounds)
             if len(samples) >= ENOUGH and self._agree(sum(samples)) > self.bounds.longest_s:
                 break  # calls have become slower than they were at first
         return timing_of(samples, calls * rounds, method)
-
-    def _warm_up(self, take: Callable[[int, int], list[float]], rounds: int, sample_s: float, calls: int) -> float:
-        """Work that is not counted; returns what its last sample took. [s]"""
-        is_long = self.device.kind == "cuda" and sample_s > LONG_CALL_S * calls * rounds
-        left = int((self.bounds.gpu_warm_up_s if is_long else self.bounds.warm_up_s) / sample_s)
-        last = sample_s
-        while left > 0:
-            self.check()
-            count = min(left, _at_once(sample_s))
-            last = take(count, rounds)[-1]
-            left -= count
-        return last
-
-
-def _at_once(sample_s: float) -> int:
-    """Samples that the device is given together. [samples]"""
-    return max(1, int(BETWEEN_CHECKS_S / sample_s))
 
 
 def _repeat(calls: Sequence[Call], rounds: int) -> None:
