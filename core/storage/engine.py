@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select, text, update
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from core.storage.errors import Away, StorageError, in_words
+from core.storage.errors import Away, StorageError, told
 from core.storage.tables import META, MIGRATIONS
 
 URL_VARIABLE, FOLDER_VARIABLE = "RIDGEPOINT_DATABASE", "RIDGEPOINT_DATA"
@@ -76,7 +76,7 @@ def open_database(given: str | None = None, *, folder: Path | None = None, wait_
     except OSError as error:
         raise Away(f"The folder of the rooms cannot be made: {error.strerror}. Set {FOLDER_VARIABLE}.") from None
     try:
-        with writing(engine) as connection:
+        with writing(engine, "open") as connection:
             migrate(connection)
     except StorageError:
         engine.dispose()
@@ -85,8 +85,11 @@ def open_database(given: str | None = None, *, folder: Path | None = None, wait_
 
 
 @contextmanager
-def writing(engine: Engine) -> Iterator[Connection]:
+def writing(engine: Engine, operation: str = "a write") -> Iterator[Connection]:
     """A transaction that holds the write lock from its beginning (SQLite) and is committed at its end.
+
+    Args:
+        operation: what it is for, in the server's log if it fails.
 
     Raises:
         StorageError: what the database refused, in words; nothing is changed then.
@@ -95,12 +98,15 @@ def writing(engine: Engine) -> Iterator[Connection]:
         with engine.begin() as connection:
             yield connection
     except SQLAlchemyError as error:
-        raise in_words(error) from error
+        raise told(error, operation) from error
 
 
 @contextmanager
-def reading(engine: Engine) -> Iterator[Connection]:
+def reading(engine: Engine, operation: str = "a read") -> Iterator[Connection]:
     """A connection for single SELECTs, each with a view of its own; they wait for no writer.
+
+    Args:
+        operation: as for :func:`writing`.
 
     Raises:
         StorageError: what the database refused, in words.
@@ -112,7 +118,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
                 option["isolation_level"] = "AUTOCOMMIT"  # no round trips around the SELECT
             yield plain.execution_options(**option)
     except SQLAlchemyError as error:
-        raise in_words(error) from error
+        raise told(error, operation) from error
 
 
 def _sqlite(url: URL, wait_s: float) -> Engine:

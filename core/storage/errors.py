@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
+import threading
+import time
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -57,6 +60,32 @@ _SQLITE: tuple[tuple[str, type[StorageError], str], ...] = (
     ("malformed", Away, DAMAGED),
     ("not a database", Away, DAMAGED),
 )
+
+
+LOG_AGAIN_S = 60.0  # one kind of trouble in one operation: every tab of every room meets it once a second
+
+_logger = logging.getLogger(__name__)
+_logged: dict[tuple[str, ...], float] = {}
+_logging = threading.Lock()
+
+
+def told(error: SQLAlchemyError, operation: str) -> StorageError:
+    """The error in words, and a line for the log of whoever runs the server.
+
+    The line has names of classes and an error code alone: a driver's words may hold an address, or what people wrote.
+    """
+    words = in_words(error)
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    code = getattr(cause, "sqlstate", None) or getattr(cause, "sqlite_errorname", None) or "no code"
+    line = (type(words).__name__, operation, type(cause).__name__, str(code))
+    now = time.monotonic()
+    with _logging:
+        is_news = now - _logged.get(line, -LOG_AGAIN_S) >= LOG_AGAIN_S
+        if is_news:
+            _logged[line] = now
+    if is_news:
+        _logger.warning("Rooms: %s in %s (%s, %s)", *line)
+    return words
 
 
 def in_words(error: SQLAlchemyError) -> StorageError:

@@ -26,6 +26,7 @@ from core.storage.tables import EVENTS, META, ROOMS, SEATS, TOKENS
 
 ROLES = ("interviewer", "rater", "candidate", "observer")
 HOSTED_LIFETIME_S = 24 * 3600.0
+PURGE_EVERY_S = 3600.0
 TOKEN_BYTES = 16  # 128 bits
 PRESENCE_KEPT_S = 3600.0
 
@@ -54,6 +55,7 @@ class RoomStore:
     lifetime_s: float | None = None
     limits: Limits = field(default_factory=Limits)
     clock: Callable[[], float] = time.time
+    _purged: dict[str, float] = field(default_factory=dict, repr=False, compare=False)  # when last, in this process
 
     @classmethod
     def open(cls, url: str | None = None, *, hosted: bool = False) -> RoomStore:
@@ -65,6 +67,17 @@ class RoomStore:
         store = cls(open_database(url), HOSTED_LIFETIME_S if hosted else None)
         store.purge()
         return store
+
+    def purge_when_due(self) -> None:
+        """Remove the rooms whose time is over, at most once an hour: on a server where nobody makes one they end too.
+
+        Raises:
+            StorageError: the database refused; asked again after an hour.
+        """
+        now = self.now()
+        if self.lifetime_s is not None and now - self._purged.get("at", 0.0) >= PURGE_EVERY_S:
+            self._purged["at"] = now
+            self.purge()
 
     def now(self) -> float:
         """The server's time, the only one that counts."""
@@ -91,12 +104,12 @@ class RoomStore:
         """
         payloads = [self._payload(draft.kind, draft.payload) for draft in drafts]
         if len(drafts) > self.limits.events_per_room or sum(map(len, payloads)) > self.limits.bytes_per_room:
-            raise RoomFull(self._full())
+            raise RoomFull(self._full(len(drafts)))
         now = self.now()
         room = "".join(secrets.choice("abcdefghijklmnopqrstuvwxyz234567") for _ in range(8))
         tokens = {role: secrets.token_urlsafe(TOKEN_BYTES) for role in ROLES}
         times = _rising((draft.at if draft.at is not None else now for draft in drafts), now)
-        with writing(self.engine) as connection:
+        with writing(self.engine, "restore_room") as connection:
             self._purge(connection, now)
             hashed = self._refuse_too_many(connection, address, now)
             connection.execute(
@@ -129,7 +142,7 @@ class RoomStore:
         """
         known: dict[str, str] = {}
         if _ROOM.fullmatch(room):
-            with reading(self.engine) as connection:
+            with reading(self.engine, "role_of") as connection:
                 rows = connection.execute(
                     select(TOKENS.c.role, TOKENS.c.hash)
                     .join(ROOMS, ROOMS.c.id == TOKENS.c.room)
@@ -151,20 +164,25 @@ class RoomStore:
             NotARoom: the room is gone.
         """
         token = secrets.token_urlsafe(TOKEN_BYTES)
-        with writing(self.engine) as connection:
+        with writing(self.engine, "rotate") as connection:
             self._revision(connection, room)
             hit = (TOKENS.c.room == room) & (TOKENS.c.role == role)
             if connection.execute(update(TOKENS).where(hit).values(hash=_hash(token))).rowcount != 1:
                 raise ValueError(f"{role!r} is no role; there are {', '.join(ROLES)}")
         return token
 
-    def append(self, room: str, actor: str, kind: str, payload: Mapping[str, Any], *, client_id: str) -> int:
+    def append(
+        self, room: str, actor: str, kind: str, payload: Mapping[str, Any], *, client_id: str, token: str | None = None
+    ) -> int:
         """Write one event and return its seq; it is on the disk by then.
 
         The same ``client_id`` again (a retry after a lost answer) writes nothing and returns the first one's seq.
 
+        Args:
+            token: of the actor's link; one that was replaced by then writes nothing. None: the server itself writes.
+
         Raises:
-            NotARoom: the room is gone.
+            NotARoom: the room is gone, or the link was replaced.
             TooLarge, RoomFull: over a limit.
             StorageError: the database refused; nothing was written.
         """
@@ -172,7 +190,7 @@ class RoomStore:
             raise ValueError(f"client_id={client_id[:80]!r}: 1 to 64 letters, digits and _ . : -")
         text = self._payload(kind, payload)
         now = self.now()
-        with writing(self.engine) as connection:
+        with writing(self.engine, "append") as connection:
             grown = (
                 update(ROOMS)
                 .where(self._live(room))
@@ -186,12 +204,14 @@ class RoomStore:
             row = connection.execute(grown).one_or_none()  # holds the room's row from here on
             if row is None:
                 raise NotARoom(_GONE)
+            if token is not None:
+                self._check_link(connection, room, actor, token)
             earlier = select(EVENTS.c.seq).where(EVENTS.c.room == room, EVENTS.c.client_id == client_id)
             if (seq := connection.execute(earlier).scalar()) is not None:
                 connection.rollback()
                 return int(seq)
             if row.revision > self.limits.events_per_room or row.bytes > self.limits.bytes_per_room:
-                raise RoomFull(self._full())
+                raise RoomFull(self._full(row.revision))
             connection.execute(insert(EVENTS), [_row(room, row.revision, row.at, actor, kind, text, client_id)])
         return int(row.revision)
 
@@ -201,7 +221,7 @@ class RoomStore:
         Raises:
             NotARoom: the room is gone.
         """
-        with reading(self.engine) as connection:
+        with reading(self.engine, "events") as connection:
             self._revision(connection, room)
             later = select(EVENTS).where(EVENTS.c.room == room, EVENTS.c.seq > after_seq).order_by(EVENTS.c.seq)
             rows = connection.execute(later).all()
@@ -215,7 +235,7 @@ class RoomStore:
         Raises:
             NotARoom: the room is gone.
         """
-        with reading(self.engine) as connection:
+        with reading(self.engine, "revision") as connection:
             return self._revision(connection, room)
 
     def expires(self, room: str) -> float | None:
@@ -224,7 +244,7 @@ class RoomStore:
         Raises:
             NotARoom: it is gone.
         """
-        with reading(self.engine) as connection:
+        with reading(self.engine, "expires") as connection:
             row = connection.execute(select(ROOMS.c.expires).where(self._live(room))).one_or_none()
         if row is None:
             raise NotARoom(_GONE)
@@ -232,7 +252,7 @@ class RoomStore:
 
     def delete_room(self, room: str) -> None:
         """Remove a room with its log, links and presence; one that is gone already is no error."""
-        with writing(self.engine) as connection:
+        with writing(self.engine, "delete_room") as connection:
             _delete(connection, [room])
 
     def touch(self, room: str, role: str, holder: str) -> None:
@@ -245,7 +265,7 @@ class RoomStore:
             raise ValueError(f"{holder[:80]=}: 1 to 64 letters, digits and _ . : -")
         now = self.now()
         tab = (SEATS.c.room == room) & (SEATS.c.role == role) & (SEATS.c.holder == holder)
-        with writing(self.engine) as connection:
+        with writing(self.engine, "touch") as connection:
             self._revision(connection, room)
             if connection.execute(update(SEATS).where(tab).values(seen=now)).rowcount == 0:
                 connection.execute(delete(SEATS).where(SEATS.c.room == room, SEATS.c.seen < now - PRESENCE_KEPT_S))
@@ -253,13 +273,13 @@ class RoomStore:
 
     def presence(self, room: str) -> list[Seen]:
         """The tabs of the last hour, the latest first."""
-        with reading(self.engine) as connection:
+        with reading(self.engine, "presence") as connection:
             rows = connection.execute(select(SEATS).where(SEATS.c.room == room).order_by(SEATS.c.seen.desc())).all()
         return [Seen(row.role, row.holder, row.seen) for row in rows]
 
     def purge(self) -> int:
         """Remove the rooms whose time is over; returns how many. Opening the store and making a room do so as well."""
-        with writing(self.engine) as connection:
+        with writing(self.engine, "purge") as connection:
             return self._purge(connection, self.now())
 
     def _live(self, room: str) -> Any:
@@ -274,6 +294,12 @@ class RoomStore:
             raise NotARoom(_GONE)
         return int(revision)
 
+    def _check_link(self, connection: Connection, room: str, role: str, token: str) -> None:
+        """In a transaction that writes: whoever replaces the link waits until it is done (SQLite has one writer)."""
+        own = select(TOKENS.c.hash).where(TOKENS.c.room == room, TOKENS.c.role == role).with_for_update(read=True)
+        if not hmac.compare_digest(_hash(token), connection.execute(own).scalar() or ""):
+            raise NotARoom(_WRONG_LINK)
+
     def _payload(self, kind: str, payload: Mapping[str, Any]) -> str:
         text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
         if len(text) > self.limits.payload_bytes:
@@ -281,8 +307,12 @@ class RoomStore:
             raise TooLarge(f"This is too long: {len(text) / 1000:.0f} kB ({kind}), and {rule}. Nothing was saved.")
         return text
 
-    def _full(self) -> str:
-        return f"This room is full: {self.limits.events_per_room:,} entries. Export the scorecard and open a new room."
+    def _full(self, entries: int) -> str:
+        """Of a room that would have so many; where these are no more than it may have, its texts are."""
+        most = f"{self.limits.events_per_room:,} entries"
+        if entries <= self.limits.events_per_room:
+            most = f"{self.limits.bytes_per_room / 1e6:g} MB of text"
+        return f"This room is full: it holds at most {most}. Export the scorecard and open a new room."
 
     def _refuse_too_many(self, connection: Connection, address: str | None, now: float) -> str | None:
         count = select(func.count()).select_from(ROOMS)

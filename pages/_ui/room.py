@@ -194,7 +194,7 @@ class Room:
         if kind != "joined" and not self.seated:
             raise EventError(_WATCHING)
         payload = prepare(self.state, self.role, kind, self.store.now(), **fields)
-        seq = self.store.append(self.id, self.role, kind, payload, client_id=uuid.uuid4().hex)
+        seq = self.store.append(self.id, self.role, kind, payload, client_id=uuid.uuid4().hex, token=self.token)
         try:
             log = self.store.events(self.id, self.state.seq)
         except NotARoom:

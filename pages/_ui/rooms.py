@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+from contextlib import suppress
 from functools import lru_cache
 
 import streamlit as st
@@ -13,6 +14,7 @@ from core.mock.plan import PlanError, plan_of
 from core.mock.reading import Pack, read_mocks
 from core.mock.roles import Role
 from core.storage.engine import URL_VARIABLE
+from core.storage.errors import StorageError
 from core.storage.rooms import RoomStore
 from pages._ui import bank, place
 from pages._ui.assets import asset
@@ -45,6 +47,13 @@ def store() -> RoomStore:
 
 def _environment() -> str | None:
     return os.environ.get(URL_VARIABLE) or None
+
+
+def tidy() -> None:
+    """On any visit, at most once an hour: rooms whose time is over go, also where nobody makes new ones."""
+    if not place.listens_locally():
+        with suppress(StorageError):  # whoever opens a room is told
+            store().purge_when_due()
 
 
 def address() -> str | None:

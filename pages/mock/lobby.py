@@ -8,6 +8,7 @@ from pages._ui.practice import practice_page
 
 with practice_page("Mock interviews"):
     rooms.keep_browser_id()
+    rooms.tidy()
     st.markdown(
         "One leads, one answers, each in their own browser, anywhere. The one who leads gets the script, the truth and "
         "the next question, and need not be the expert; the score rests on written evidence."

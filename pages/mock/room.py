@@ -28,6 +28,7 @@ def inside(room: Room) -> None:
 
 
 rooms.keep_browser_id()
+rooms.tidy()
 room = opened()
 if isinstance(room, str):
     st.title("Interview room", anchor=False)

@@ -7,6 +7,7 @@ from pages._ui.solo_page import session, start_form
 from pages._ui.words import plain
 
 rooms.keep_browser_id()
+rooms.tidy()
 found = solo.opened()
 if isinstance(found, solo.Solo):
     session(found)

@@ -110,6 +110,20 @@ def test_a_locked_database_says_so_after_the_wait_and_nothing_is_written(url):
     engine.dispose()
 
 
+def test_a_failure_is_logged_with_the_operation_it_was_in(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr("core.storage.errors._logged", {})
+    store = RoomStore(open_database(f"sqlite:///{tmp_path}/rooms.db", wait_s=0.1))
+    room = store.create_room().room
+    with writing(store.engine):
+        for _ in range(2):
+            with pytest.raises(Locked):
+                store.append(room, "candidate", "note", {}, client_id="a")
+    assert [record.getMessage() for record in caplog.records] == [
+        "Rooms: Locked in append (OperationalError, SQLITE_BUSY)"
+    ]
+    store.engine.dispose()
+
+
 def test_a_pool_that_is_used_up_says_busy(tmp_path):
     engine = open_database(f"sqlite:///{tmp_path}/rooms.db", wait_s=0.1)
     held = [engine.connect() for _ in range(16)]

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from core.storage.errors import Away, Full, Locked, in_words
+from core.storage.errors import Away, Full, Locked, in_words, told
 
 
 class ServerError(Exception):
@@ -44,3 +44,22 @@ def test_a_drivers_error_is_told_in_our_words(cause, kind):
 
 def test_waiting_for_a_free_connection_is_told_as_busy():
     assert isinstance(in_words(PoolTimeout("QueuePool limit")), Locked)
+
+
+def test_trouble_is_logged_once_a_minute_with_names_alone(caplog, monkeypatch):
+    now = [1e9]  # of a test long after all others
+    monkeypatch.setattr("core.storage.errors.time.monotonic", lambda: now[0])
+    locked = OperationalError("SELECT secret", {}, sqlite3.OperationalError("secret is locked"))
+    gone = OperationalError("SELECT secret", {}, ServerError("57P01"))
+    for second in range(61):
+        now[0] = 1e9 + second
+        assert isinstance(told(locked, "append"), Locked)
+        told(gone, "append")
+        told(gone, "events")
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines == 2 * [
+        "Rooms: Locked in append (OperationalError, no code)",
+        "Rooms: Away in append (ServerError, 57P01)",
+        "Rooms: Away in events (ServerError, 57P01)",
+    ]
+    assert "secret" not in caplog.text

@@ -84,6 +84,19 @@ def test_rotating_replaces_one_link_and_leaves_the_others(store):
         store.rotate(new.room, "boss")
 
 
+def test_a_link_that_was_replaced_after_it_was_looked_at_writes_nothing(store):
+    new = store.create_room()
+    old = new.tokens["candidate"]
+    assert store.role_of(new.room, old) == "candidate"
+    fresh = store.rotate(new.room, "candidate")
+    with pytest.raises(NotARoom, match="replaced by a newer one"):
+        store.append(new.room, "candidate", "note", {}, client_id="a", token=old)
+    with pytest.raises(NotARoom):
+        store.append(new.room, "interviewer", "note", {}, client_id="b", token=fresh)
+    assert (store.revision(new.room), store.events(new.room)) == (0, [])
+    assert store.append(new.room, "candidate", "note", {}, client_id="a", token=fresh) == 1
+
+
 def test_all_four_hashes_are_compared_in_constant_time(store, monkeypatch):
     new = store.create_room()
     compared = []
@@ -146,13 +159,16 @@ def test_too_long_a_text_is_refused_and_nothing_is_written(store):
     assert append(store, room, 1, "x" * 60_000) == 1
 
 
-@pytest.mark.parametrize("limits", [Limits(events_per_room=3), Limits(bytes_per_room=40)])
-def test_a_full_room_says_so_and_keeps_what_it_has(store, limits):
+@pytest.mark.parametrize(
+    ("limits", "most"),
+    [(Limits(events_per_room=3), "3 entries"), (Limits(bytes_per_room=40), "4e-05 MB of text")],
+)
+def test_a_full_room_says_so_and_keeps_what_it_has(store, limits, most):
     small = dataclasses.replace(store, limits=limits)
     room = small.create_room().room
     for number in range(3):  # of 12 bytes each
         append(small, room, number)
-    with pytest.raises(RoomFull, match="room is full"):
+    with pytest.raises(RoomFull, match=f"room is full: it holds at most {most}"):
         append(small, room, 9)
     assert small.revision(room) == len(small.events(room)) == 3
     assert append(small, room, 0) == 1  # a retry of what is there is still answered
@@ -206,6 +222,19 @@ def test_a_server_that_starts_removes_what_ended_while_it_was_down(hosted, url):
     again = RoomStore.open(url, hosted=True)
     assert rows(again) == []
     again.engine.dispose()
+
+
+def test_a_server_that_runs_on_removes_what_ended_once_an_hour(hosted, clock):
+    hosted.purge_when_due()
+    hosted.create_room()
+    clock.at += HOSTED_LIFETIME_S - 60
+    hosted.purge_when_due()
+    clock.at += 120  # over, and looked at two minutes ago
+    hosted.purge_when_due()
+    assert rows(hosted)
+    clock.at += 3600
+    hosted.purge_when_due()
+    assert rows(hosted) == []
 
 
 def test_a_local_room_is_kept_until_it_is_deleted(store, clock):
