@@ -155,8 +155,8 @@ class LogLine(Part):
     """One event; of a sealed one only its place is left."""
 
     at: float
-    actor: Short
-    kind: Short
+    actor: Annotated[str, Field(max_length=16)]  # as much as a database of rooms keeps of either
+    kind: Annotated[str, Field(max_length=40)]
     payload: Mapping[str, Any]
 
 

@@ -118,6 +118,14 @@ def test_a_field_that_is_wrong_is_named():
         read(sealed_again(data))
 
 
+@pytest.mark.parametrize(("field", "most"), [("kind", 40), ("actor", 16)])
+def test_a_line_of_the_log_that_no_database_of_rooms_can_hold_is_refused(field, most):
+    data = json.loads(TEXT)
+    data["log"][3][field] = "x" * (most + 1)
+    with pytest.raises(ScorecardError, match=rf"log\.3\.{field}: .* at most {most} characters"):
+        read(sealed_again(data))
+
+
 def test_a_pack_that_is_gone_or_edited_is_a_warning():
     assert "no pack mock-train-serve-45" in from_json(TEXT.encode(), {}, bank()).warnings[0]
     edited = {PACK: dataclasses.replace(pack(), content_hash="other")}
