@@ -2,7 +2,8 @@
 
 ``install(folder, mode)`` writes a program to name as the interpreter. Its result is the one of tests/core/own_run.py on
 a made-up CPU. Modes: "good"; "slow": waits in the third item until it is asked to end; "deaf": the same, and does not
-listen; "crash", "killed", "hungry": how it goes wrong after that item; "refused": it does not begin.
+listen; "crash", "killed", "hungry": how it goes wrong after that item; "swollen": holds 100 MiB until it is asked to end;
+"leaves": a process of its own outlives it; "refused": it does not begin.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from tests.core.own_run import whole
 
 ITEMS = ["copy", "launch", "product", "attention", "decode step"]
 _PROGRAM = """#!{python}
-import json, os, signal, sys, time
+import json, os, signal, subprocess, sys, time
 
 MODE, ITEMS, RESULT = {mode!r}, {items!r}, json.loads({result!r})
 arguments = sys.argv[1:]
@@ -50,13 +51,19 @@ if MODE == "refused":
     say(event="refused", reason="the driver is too old for this torch")
     sys.exit(3)
 print("torch warns of something", flush=True)
+if MODE == "leaves":
+    left = subprocess.Popen(["sleep", "60"], stdout=subprocess.DEVNULL)
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "left"), "w") as file:
+        file.write(str(left.pid))
 say(event="start", total=len(ITEMS), items=ITEMS)
 save(0, "the run had not ended when this file was written")
 for done, item in enumerate(ITEMS):
     say(event="item", item=item, done=done, total=len(ITEMS), seconds_left=float(len(ITEMS) - done))
     if done == 1:
         say(event="skipped", item=item, reason="no such unit here")
-    until = time.monotonic() + (60 if MODE in ("slow", "deaf") and done == 2 else 0.3)
+    if done == 2 and MODE == "swollen":
+        held = b"x" * (100 * 2**20)
+    until = time.monotonic() + (60 if MODE in ("slow", "deaf", "swollen") and done == 2 else 0.3)
     while time.monotonic() < until and not asked:
         time.sleep(0.02)
     if asked:

@@ -28,6 +28,7 @@ START_SECONDS = 90.0  # a first import of torch from a slow disk takes half a mi
 GRACE_SECONDS = 15.0  # from asking a child to end until it is killed
 LOOK_EVERY = 0.5  # seconds
 HOST_MEMORY_SHARE = 0.7  # of what is available when the run starts; a desk machine should stay usable
+KILL_MEMORY_FACTOR = 1.2  # times the bound, at which a child is no longer asked to end but killed
 _STATES: dict[int, State] = {0: "complete", 3: "refused", 4: "partial"}  # exit codes of core.microbench.run
 
 
@@ -93,6 +94,7 @@ class Job:
     began: float = field(default_factory=time.monotonic)
     _progress: Progress = field(default_factory=Progress, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _signals: threading.Lock = field(default_factory=threading.Lock, init=False)  # none is sent once it is reaped
     _asked_to_end: float | None = field(default=None, init=False)
     _ended: float | None = field(default=None, init=False)
     _bound: str = field(default="", init=False)  # which bound ended it, in words
@@ -171,13 +173,25 @@ class Job:
                 return
             self._asked_to_end, self._bound = time.monotonic(), bound
             self._progress = replace(self._progress, state="cancelling")
-        with suppress(ProcessLookupError):
-            os.killpg(self._child.pid, signal.SIGTERM)
+        self._signal(signal.SIGTERM)
 
     def _kill(self) -> None:
-        if self._child.poll() is None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._child.pid, signal.SIGKILL)
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
+        """To all of its processes, while their group is surely ours: once the child is reaped its id may be another's."""
+        with self._signals:
+            if self._child.returncode is None:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._child.pid, number)
+
+    def _reap(self) -> int:
+        """End what the ended child left behind, while its id is still held for it; its exit code."""
+        with self._signals:
+            if self._child.returncode is None:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._child.pid, signal.SIGKILL)
+            return self._child.wait()
 
     def _read(self) -> None:
         assert self._child.stdout is not None
@@ -208,22 +222,20 @@ class Job:
 
     def _watch(self) -> None:
         """Hold the bounds until the child has ended, then say how it did."""
-        while self._child.poll() is None:
+        while not _has_ended(self._child):
             if self._asked_to_end is None and self.elapsed_s > self.order.max_seconds + START_SECONDS:
                 self._end(f"it had not ended after {self.elapsed_s:.0f} s")
             held = _resident_bytes(self._child.pid)
-            if held > self._max_host_bytes:
+            if held > self._max_host_bytes:  # asked first, so that it keeps what it has measured
                 self._end(
                     f"it held {show_bytes(held)} of memory, more than the {show_bytes(self._max_host_bytes)} allowed"
                 )
-                self._kill()
-            if self._asked_to_end is not None and time.monotonic() - self._asked_to_end > GRACE_SECONDS:
+            late = self._asked_to_end is not None and time.monotonic() - self._asked_to_end > GRACE_SECONDS
+            if late or held > KILL_MEMORY_FACTOR * self._max_host_bytes:
                 self._kill()
             time.sleep(LOOK_EVERY)
         self._reader.join(GRACE_SECONDS)
-        with suppress(ProcessLookupError, PermissionError):  # what it may have left behind
-            os.killpg(self._child.pid, signal.SIGKILL)
-        code = self._child.returncode
+        code = self._reap()
         with self._lock:
             self._ended = time.monotonic()
             state = _STATES.get(code, "crashed")
@@ -287,6 +299,16 @@ class Desk:
             if self._job is not None:
                 self._job.forget()
                 self._job = None
+
+
+def _has_ended(child: subprocess.Popen[bytes]) -> bool:
+    """Whether it has, without reaping it where the system can tell: until then nobody else gets its id."""
+    if not hasattr(os, "waitid"):  # macOS before Python 3.13
+        return child.poll() is not None
+    try:
+        return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # somebody else reaped it
+        return child.poll() is not None
 
 
 def _available_bytes() -> int:

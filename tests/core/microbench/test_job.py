@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 
 import pytest
 
@@ -87,6 +88,46 @@ def test_a_run_that_takes_too_much_memory_is_ended(start):
     ended = job.wait(SOON)
     assert ended.state == "partial"
     assert "more than the 0.105 GB allowed" in ended.reason
+
+
+def test_a_run_beyond_its_memory_is_asked_first_and_keeps_what_it_has(start):
+    job = start("swollen", max_host_bytes=100 * 2**20)  # with its interpreter 0.112 GB, below 1.2 times the bound
+    ended = job.wait(SOON)
+    assert ended.state == "partial"
+    assert "more than the 0.105 GB allowed" in ended.reason
+    assert read(job.text()).stopped == "cancelled", "the child itself wrote its end"
+    assert job._child.returncode == 4
+
+
+def test_no_signal_is_sent_once_the_childs_id_may_be_anothers(start, monkeypatch):
+    sent = []
+
+    def killpg(group, number):
+        sent.append(job._child.returncode)
+        real(group, number)
+
+    real = os.killpg
+    monkeypatch.setattr(jobs.os, "killpg", killpg)
+    job = start()
+    job.wait(SOON)
+    assert sent == [None], "what it left behind is ended while the child still holds its id"
+    job.cancel()
+    job.forget()
+    assert sent == [None]
+
+
+def test_what_a_child_leaves_behind_is_ended_with_it(start, tmp_path):
+    job = start("leaves")
+    assert job.wait(SOON).state == "complete"
+    status = Path("/proc", (tmp_path / "left").read_text(), "status")
+
+    def gone() -> bool:
+        try:
+            return "State:\tZ" in status.read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+
+    until(gone)
 
 
 def test_a_crash_is_told_in_the_childs_own_last_words(start):
