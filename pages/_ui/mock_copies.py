@@ -14,8 +14,10 @@ from core.mock.scorecard_build import scorecard
 from core.mock.scorecard_file import to_json
 from core.mock.scorecard_page import to_html
 from core.mock.scorecard_text import to_markdown
+from core.storage.errors import StorageError
 from pages._ui.room import Room
 
+PLACE = "copies"  # where a refusal is said
 FORMATS: dict[str, tuple[str, str, Callable[[Scorecard], str]]] = {
     "Markdown": ("md", "text/markdown", to_markdown),
     "JSON": ("json", "application/json", to_json),
@@ -34,6 +36,7 @@ def copies(room: Room) -> None:
         with st.container(horizontal=True):
             for name in FORMATS:
                 _button(room, audience, name, with_names)
+    room.refusal(PLACE)
     if is_rater(room.role):
         hint = "Your JSON restores this room elsewhere. For a PDF open the page to print, and print it to a file."
         st.markdown(f":small[:gray[{hint}]]")
@@ -43,7 +46,7 @@ def _button(room: Room, audience: Audience, name: str, with_names: bool) -> None
     ending, mime, _ = FORMATS[name]
     st.download_button(
         name,
-        partial(written, room, audience, name, with_names),
+        partial(asked_for, room, audience, name, with_names),
         file_name=f"scorecard-{room.id}-{audience}.{ending}",
         mime=mime,
         key=f"mock.copies.{audience}.{ending}",
@@ -52,10 +55,28 @@ def _button(room: Room, audience: Audience, name: str, with_names: bool) -> None
     )
 
 
+def asked_for(room: Room, audience: Audience, name: str, with_names: bool) -> str:
+    """One copy for a download. Where it cannot be made the browser is told that alone, so the page says why.
+
+    Raises:
+        StorageError: the room cannot be read.
+    """
+    try:
+        text = written(room, audience, name, with_names)
+    except StorageError as error:
+        room.tell(PLACE, f"No copy was made. {error}")
+        raise
+    room.tell(PLACE, "")
+    return text
+
+
 def written(room: Room, audience: Audience, name: str, with_names: bool) -> str:
     """One copy as text, of the room as it is now.
 
     A download asks for it on a thread of its own, so the tab's room stays as it is.
+
+    Raises:
+        StorageError: the room cannot be read.
     """
     rater: Rater | None = room.role if is_rater(room.role) and audience == "interviewer" else None
     log = room.store.events(room.id)

@@ -27,6 +27,7 @@ from core.mock.scorecard_text import (
 from core.mock.views import RaterView
 from pages._ui import bank, card_address
 from pages._ui.mock_board import pad_text
+from pages._ui.mock_copies import PLACE as COPIES
 from pages._ui.mock_copies import copies
 from pages._ui.mock_raters import other_rater
 from pages._ui.mock_summary import summary
@@ -51,7 +52,7 @@ def is_open(room: Room) -> bool:
 
 def _depends_on(room: Room) -> object:
     if is_open(room):
-        return room.state.seq  # words may still come in
+        return room.state.seq, room.refused(COPIES)  # words may still come in
     return _waits_for(room)
 
 

@@ -14,9 +14,10 @@ from core.mock.scorecard_build import scorecard
 from core.mock.scorecard_file import from_json, to_json
 from core.mock.state import RoomState
 from core.storage.engine import open_database
+from core.storage.errors import AWAY, Away
 from core.storage.records import Draft, StoredEvent
 from core.storage.rooms import RoomStore
-from pages._ui.mock_copies import FORMATS, written
+from pages._ui.mock_copies import FORMATS, asked_for, written
 from pages._ui.mock_raters import agreement_in_words
 from pages._ui.room import Room
 from tests.core.mock.made import CARD, PACK, Played, at_phase, bank, pack, plan, scored, whole
@@ -171,6 +172,24 @@ def test_a_copy_that_is_taken_while_the_candidate_writes_can_be_read_again(
         made.does("candidate", "feedback", **clear)
     text = written(room, "interviewer", "JSON", True)
     assert from_json(text.encode(), load_packs(), bank()).card.feedback is not None
+
+
+def test_a_copy_that_cannot_be_made_says_why_on_the_page(monkeypatch: pytest.MonkeyPatch):
+    page = SeatVisit(stored(over()), "interviewer")
+    room = open_room(page)
+    assert not room.has_news()
+    with monkeypatch.context() as patch:
+        patch.setattr(RoomStore, "events", away)
+        with pytest.raises(Away):
+            asked_for(room, "interviewer", "JSON", True)
+    assert room.has_news()
+    assert "No copy was made. The room's database cannot be reached." in page.run().says().replace("\\", "")
+    assert asked_for(room, "interviewer", "JSON", True)
+    assert "No copy was made" not in page.run().says()
+
+
+def away(*_: object) -> list[StoredEvent]:
+    raise Away(AWAY)
 
 
 def test_export_import_in_a_fresh_store_and_export_again_gives_the_same_bytes(tmp_path: Path):
