@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ from core.cards.card import Card, short_hash
 from core.cards.draw import draw
 from core.cards.library import Bank
 from core.cards.models import Level
+from core.mock.events import Opened
 from core.mock.plan import plan_of
 from core.mock.reading import Pack
 from core.mock.state import RoomState
@@ -36,6 +38,20 @@ def opening(pack: Pack, bank: Bank, *, level: Level, seed: int | None = None, so
         "level": level,
         "solo": solo,
     }
+
+
+def session_name(opened_at: float, opened: Opened) -> str:
+    """Twelve hexadecimal digits that name a session wherever it is restored.
+
+    Args:
+        opened_at: of the log's first event. [s since 1970]
+    """
+    return short_hash(repr(opened_at), opened.model_dump_json())
+
+
+def holder_of(browser: str, session: str) -> str:
+    """A browser's name in one session: its own would tell who sat in which rooms, also in what is exported."""
+    return f"h{hashlib.sha256(f'{session} {browser}'.encode()).hexdigest()[:21]}"
 
 
 def truth_hash(seeds: Mapping[str, int], bank: Bank) -> str:

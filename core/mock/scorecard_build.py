@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.cards.card import short_hash
 from core.cards.library import Bank
 from core.mock.events import Event
 from core.mock.fold import fold
 from core.mock.numbers import number_rows
-from core.mock.opening import truth_hash
+from core.mock.opening import session_name, truth_hash
 from core.mock.reading import Pack
 from core.mock.roles import RATERS, Rater, is_rater
 from core.mock.scorecard import (
@@ -85,7 +84,7 @@ def scorecard(
     rows = number_rows(state, cards)
     return Scorecard(
         audience=audience,
-        session=short_hash(repr(log[0].at), state.opened.model_dump_json()),
+        session=session_name(log[0].at, state.opened),
         rater=role,
         names=names if with_names else {},
         pack=pack.id,

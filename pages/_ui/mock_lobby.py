@@ -12,9 +12,9 @@ import streamlit as st
 
 from core.cards.draw import DrawError
 from core.cards.models import Level
-from core.mock.events import MAX_HANDLE, EventError
+from core.mock.events import MAX_HANDLE, EventError, Opened
 from core.mock.fold import fold, prepare
-from core.mock.opening import opening
+from core.mock.opening import holder_of, opening, session_name
 from core.mock.plan import plan_of
 from core.mock.reading import Pack
 from core.mock.roles import is_rater
@@ -98,10 +98,11 @@ def _create(pack: Pack) -> None:
         store = rooms.store()
         fields = opening(pack, bank.shipped(), level=level, seed=seed)
         state, now, drafts = RoomState(plan_of(pack, bank.shipped())), store.now(), []
-        seat = {"holder": rooms.browser_id(), "handle": st.session_state.get("lobby.handle") or ""}
+        holder = holder_of(rooms.browser_id(), session_name(now, Opened(**fields)))
+        seat = {"holder": holder, "handle": st.session_state.get("lobby.handle") or ""}
         for kind, values in (("opened", fields), ("joined", seat), ("consented", {})):
             payload = prepare(state, "interviewer", kind, now, **values)
-            drafts.append(Draft("interviewer", kind, payload))
+            drafts.append(Draft("interviewer", kind, payload, now))
             event = StoredEvent(len(drafts), now, "interviewer", kind, payload, uuid.uuid4().hex)
             state = fold(state, [event])
         _made(store.restore_room(drafts, address=rooms.address()), pack.model.title, level, now)

@@ -21,7 +21,7 @@ Never write an event in the body of a part: it would be written at every redraw.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
@@ -33,12 +33,14 @@ from core.mock.attendance import Attendance, attendance
 from core.mock.clock import Clock, clock
 from core.mock.events import EventError
 from core.mock.fold import fold, passed_over, prepare
+from core.mock.opening import holder_of, session_name
 from core.mock.plan import plan_of
 from core.mock.reading import Pack
 from core.mock.roles import ROLES, SERVER, Role
 from core.mock.state import RoomState
 from core.mock.views import CandidateView, ObserverView, PublicView, RaterView, View, view_for
 from core.storage.errors import NotARoom, StorageError
+from core.storage.records import StoredEvent
 from core.storage.rooms import RoomStore
 from pages._ui import bank, room_polls, rooms
 from pages._ui.assets import asset
@@ -85,6 +87,7 @@ class Room:
     _parts: dict[str, _Part] = field(default_factory=dict)
     _drawing: list[str] = field(default_factory=list)  # the parts that are being drawn, the outermost first
     _refused: dict[str, str] = field(default_factory=dict)
+    _told: bool = False  # something was refused outside any run, and is still to be drawn
     _present_at: float = 0.0
 
     # What is seen
@@ -155,6 +158,11 @@ class Room:
     def refuse(self, place: str, words: str) -> None:
         """Keep words of the page's own for ``refusal``."""
         self._refused[place] = words
+
+    def tell(self, place: str, words: str) -> None:
+        """The same from a thread of no run, a download's say: the next beat draws the parts that depend on it."""
+        if words != self.refused(place):
+            self._refused[place], self._told = words, True
 
     def refused(self, place: str) -> str:
         """The same words, or none."""
@@ -305,7 +313,7 @@ class Room:
 
         It changes nothing, and any thread may ask.
         """
-        if self.closed or self.trouble or self.store.now() - self._present_at >= PRESENCE_S:
+        if self.closed or self.trouble or self._told or self.store.now() - self._present_at >= PRESENCE_S:
             return True
         if pace(self) != self._drawn_pace():
             return True
@@ -317,8 +325,10 @@ class Room:
     def _beat(self) -> None:
         """A callback: has anything changed?"""
         before = (self.state.seq, self.attendance, self.trouble, self.closed)
+        told, self._told = self._told, False
         self.refresh()
-        if (self.state.seq, self.attendance, self.trouble, self.closed) == before and pace(self) == self._drawn_pace():
+        unchanged = (self.state.seq, self.attendance, self.trouble, self.closed) == before
+        if unchanged and not told and pace(self) == self._drawn_pace():
             return
         self.redraw()
 
@@ -408,7 +418,15 @@ def open_link(room: str, token: str) -> Room | str:
     if pack is None:
         return _GONE_PACK.format(named or "no pack")
     state = fold(RoomState(plan_of(pack, bank.shipped())), log)
-    return Room(store, room, token, role, rooms.browser_id(), pack, bank.shipped(), state)
+    return Room(store, room, token, role, _tab(role, state, log), pack, bank.shipped(), state)
+
+
+def _tab(role: Role, state: RoomState, log: Sequence[StoredEvent]) -> str:
+    """This browser's name in the room. Rooms of earlier versions have its own name at the seats that it holds."""
+    browser, seat = rooms.browser_id(), state.seats.get(role)
+    if state.opened is None or (seat is not None and seat.holder == browser):
+        return browser
+    return holder_of(browser, session_name(log[0].at, state.opened))
 
 
 def _is_role(role: str) -> TypeGuard[Role]:

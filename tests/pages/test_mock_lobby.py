@@ -77,7 +77,14 @@ def test_a_room_is_opened_with_four_links_and_the_interviewer_seated():
     assert len({link["key"] for link in links}) == 4
     state = state_of(links[0]["room"])
     assert state.seats["interviewer"].handle == "Grace"
-    assert state.seats["interviewer"].holder == lobby.at.session_state["rooms.browser"]
+    store = RoomStore.open()
+    log = store.events(links[0]["room"])
+    assert lobby.at.session_state["rooms.browser"] not in str(log)  # it would tell who sat in which rooms
+    lobby.at.query_params.update(links[1])
+    lobby.at.switch_page("pages/mock/room.py").run()
+    assert "Start the clock" in "".join(button.label for button in lobby.at.button)
+    assert store.presence(links[0]["room"])[0].holder == state.seats["interviewer"].holder
+    store.engine.dispose()
     assert state.level == pack().model.level
     assert state.opened.seed is None
     store = RoomStore.open()

@@ -75,7 +75,9 @@ def test_the_door_says_what_is_stored_and_sitting_down_is_consent():
     page.at.text_input(key="door.handle").input("Ada")
     page.press("Agree and take the seat")
     seat = room.state.seats["candidate"]
-    assert (seat.holder, seat.handle) == ("tab-candidate", "Ada")
+    assert seat.handle == "Ada"
+    assert seat.holder == page.at.session_state["mock.room"].tab != "tab-candidate"
+    assert SeatVisit(room, "candidate").at.session_state["mock.room"].seated
     assert "candidate" in room.state.consented
 
 
@@ -89,7 +91,7 @@ def test_a_taken_seat_is_watched_or_taken_over_and_the_first_tab_is_told():
     assert "Next: Design" not in "".join(second.labels())
     second.press("Take the seat")
     second.press("Agree and take the seat over")
-    assert room.state.seats["interviewer"].holder == "somebody-else"
+    assert room.state.seats["interviewer"].holder == second.at.session_state["mock.room"].tab != "somebody-else"
     first.run()
     assert "This seat is taken by another browser" in first.says()
 
@@ -235,11 +237,16 @@ class Overtaken(RoomStore):
 
     first: list[tuple[str, str, dict[str, object]]] = field(default_factory=list)
 
-    def append(self, room: str, actor: str, kind: str, payload: Mapping[str, Any], *, client_id: str) -> int:
+    def append(
+        self, room: str, actor: str, kind: str, payload: Mapping[str, Any], *, client_id: str, token: str | None = None
+    ) -> int:
         while self.first:
             other, its_kind, its_payload = self.first.pop()
-            super().append(room, other, its_kind, its_payload, client_id=f"other:{len(self.first)}")
-        return super().append(room, actor, kind, payload, client_id=client_id)
+            if other == "rotate":
+                self.rotate(room, its_kind)
+            else:
+                super().append(room, other, its_kind, its_payload, client_id=f"other:{len(self.first)}")
+        return super().append(room, actor, kind, payload, client_id=client_id, token=token)
 
 
 def tab_of(played: Played, role: Role, *first: tuple[str, str, dict[str, object]]) -> Room:
@@ -269,6 +276,14 @@ def test_what_another_browser_overtook_on_its_way_is_refused_in_words(
     room = tab_of(at_phase(1), role, first)
     assert not room.act(kind, **fields)
     assert room.refused(kind) == words
+
+
+def test_a_link_that_is_replaced_while_an_event_is_on_its_way_writes_nothing():
+    tab = tab_of(at_phase(3), "candidate", ("rotate", "candidate", {}))
+    before = tab.store.revision(tab.id)
+    assert not tab.act("pad", text="with the old link")
+    assert "replaced by a newer one" in tab.closed
+    assert tab.store.revision(tab.id) == before
 
 
 def test_what_does_not_stand_against_another_browsers_event_is_kept():
