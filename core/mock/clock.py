@@ -53,8 +53,7 @@ def clock(state: RoomState, now: float) -> Clock:
     phase_s = phase_elapsed = 0.0
     if time.phase is not None:
         phase_elapsed = elapsed - time.phase_began_s
-        share = _share(total - time.phase_began_s, sum(planned[at:]))
-        phase_s = max(0.0, planned[at] * share + time.stretched_s)
+        phase_s = max(0.0, unstretched_s(state) + time.stretched_s)
     ends = (time.phase_began_s if time.phase is not None else 0.0) + max(phase_s, phase_elapsed)
     share = _share(total - ends, sum(planned[at + 1 :]))
     return Clock(
@@ -68,6 +67,15 @@ def clock(state: RoomState, now: float) -> Clock:
         phase_s=phase_s,
         upcoming=tuple((later, planned[later] * share) for later in range(at + 1, len(planned))),
     )
+
+
+def unstretched_s(state: RoomState) -> float:
+    """The length of the running phase before it was stretched; 0 where none runs. [s]"""
+    at = state.time.phase
+    if at is None:
+        return 0.0
+    planned = [minutes * MINUTE_S for minutes in state.plan.minutes]
+    return planned[at] * _share(sum(planned) - state.time.phase_began_s, sum(planned[at:]))
 
 
 def _share(left: float, wanted: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from core.mock import events as e
+from core.mock.clock import unstretched_s
 from core.mock.moment import Handler, Moment, put, seat_of
 from core.mock.state import AppliedTwist, ReleasedHint, RoomState, Seat, Visit
 
@@ -65,7 +66,10 @@ def phase_started(state: RoomState, payload: e.PhaseStarted, moment: Moment) -> 
 def stretched(state: RoomState, payload: e.Stretched, moment: Moment) -> RoomState | str:
     if state.time.phase is None:
         return "No phase is running yet."
-    total = max(-3600.0, min(3600.0, state.time.stretched_s + payload.seconds))
+    # No shorter than nothing: each minute below that would have to be given back before one counts again.
+    total = max(-unstretched_s(state), min(3600.0, state.time.stretched_s + payload.seconds))
+    if payload.seconds < 0 and total >= state.time.stretched_s:
+        return "Nothing is left of this phase to take away."
     return replace(state, time=replace(state.time, stretched_s=total))
 
 

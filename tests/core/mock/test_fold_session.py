@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from core.mock.clock import clock
 from core.mock.events import EventError
 from tests.core.mock.made import CARD, DRILL, PACK, Played, at_phase, opened, plan, scored
 
@@ -114,6 +115,17 @@ def test_to_begin_a_phase_is_to_go_on():
     room.does("interviewer", "phase_started", phase=1, after_s=1000)
     assert room.state.time.paused_at is None
     assert room.state.time.phase_began_s == 10
+
+
+def test_a_phase_is_shortened_to_nothing_and_no_further():
+    room = at_phase(1)
+    assert clock(room.state, room.at).phase_s == 240
+    for _ in range(4):
+        room.does("interviewer", "stretched", seconds=-60)
+    with pytest.raises(EventError, match="Nothing is left of this phase"):
+        room.does("interviewer", "stretched", seconds=-60)
+    assert clock(room.state, room.at).phase_s == 0
+    assert clock(room.does("interviewer", "stretched", seconds=60).state, room.at).phase_s == 60
 
 
 def test_a_stretch_adds_up_within_an_hour():
