@@ -37,13 +37,18 @@ def _watch(room: Room) -> object:
         "probe": (private.drills, release.numbers_hidden()),
         "wrap": (private.commit_refusals, private.own.committed, private.candidate_committed),
     }
-    return at, room.public.finished, room.public.level, private.leads, tools.get(kind)
+    tool = tools.get("wrap" if room.public.finished else kind)
+    return at, room.public.finished, room.public.level, private.leads, tool
 
 
 def _draw(room: Room) -> None:
     private, at = room.rater.private, room.state.time.phase
     if at is None:
         _before(room)
+        return
+    if room.public.finished:
+        st.subheader("The session is over", anchor=False)
+        _wrap(room)
         return
     phase = private.phases[at]
     with st.container(gap="xsmall"):
@@ -103,12 +108,18 @@ def _tool(room: Room, phase: PhaseScript) -> None:
     elif phase.kind == "probe":
         release.drills(room, [row for row in private.drills if row.drill == phase.card], place="now")
     elif phase.kind == "wrap":
-        if private.own.committed:
-            st.markdown(":material/check_circle: Your scores are committed.")
-        else:
-            st.markdown("Score the items in the tab Rubric, judge the whole, then commit. Talk about it afterwards.")
-        if private.candidate_committed:
-            st.markdown(":material/check_circle: The candidate has committed their self-rating.")
+        _wrap(room)
+
+
+def _wrap(room: Room) -> None:
+    """Score, then commit: what is left to do, during the last phase and after the end."""
+    private = room.rater.private
+    if private.own.committed:
+        st.markdown(":material/check_circle: Your scores are committed.")
+    else:
+        st.markdown("Score the items in the tab Rubric, judge the whole, then commit. Talk about it afterwards.")
+    if private.candidate_committed:
+        st.markdown(":material/check_circle: The candidate has committed their self-rating.")
 
 
 def tree(room: Room, card: str) -> None:

@@ -68,6 +68,14 @@ def test_the_last_phase_is_followed_by_the_end_of_the_session():
     assert "Next" not in "".join(page.labels())
 
 
+def test_a_session_that_was_finished_early_asks_for_scores_and_no_more_questions():
+    _, page = visit(at_phase(2).does("interviewer", "finished"))
+    assert "The session is over" in page.says()
+    assert "Score the items in the tab Rubric, judge the whole, then commit." in page.says()
+    assert "**Ask:**" not in page.says()
+    assert page.at.session_state["mock.room"].rater.private.phases[2].goal not in page.says()
+
+
 @pytest.mark.parametrize("phase", range(8))
 def test_each_phase_shows_its_goal_and_when_it_is_done(phase: int):
     _, page = visit(at_phase(phase))
