@@ -10,7 +10,7 @@ from typing import get_args
 
 import streamlit as st
 
-from core.cards.draw import DrawError
+from core.cards.draw import MAX_SEED, DrawError
 from core.cards.models import Level
 from core.mock.events import MAX_HANDLE, EventError, Opened
 from core.mock.fold import fold, prepare
@@ -62,7 +62,10 @@ def lead(own: OwnRooms) -> None:
             help="With another seed every number of the cards is drawn anew; the truth is computed for it.",
         )
         if numbers == OTHER_NUMBERS:
-            st.number_input("Seed", 0, 2**31 - 1, 1, key="lobby.seed", width=160)
+            # Without bounds of its own: it would mark a number beyond them red, say nothing and send the one before.
+            st.number_input("Seed", value=1, step=1, key="lobby.seed", width=160)
+            if words := _no_seed(st.session_state.get("lobby.seed")):
+                st.markdown(f":red[:material/error: {words}]")
         st.text_input("Your name, if you like", key="lobby.handle", max_chars=MAX_HANDLE, width=320)
         st.markdown(f":small[{CONSENT} {_until()}]")
         st.button(
@@ -94,6 +97,9 @@ def _create(pack: Pack) -> None:
     """Open the room and take the interviewer's seat in it for this browser."""
     level: Level = st.session_state[_level_key(pack)]
     seed = st.session_state.get("lobby.seed") if st.session_state.get("lobby.numbers") == OTHER_NUMBERS else None
+    if words := _no_seed(seed):
+        _refuse("create", words)
+        return
     try:
         store = rooms.store()
         fields = opening(pack, bank.shipped(), level=level, seed=seed)
@@ -108,6 +114,13 @@ def _create(pack: Pack) -> None:
         _made(store.restore_room(drafts, address=rooms.address()), pack.model.title, level, now)
     except (StorageError, EventError, DrawError) as error:
         _refuse("create", str(error))
+
+
+def _no_seed(seed: int | None) -> str:
+    """Why this is no seed; empty where it is one, or none was given: then the pack's own numbers are taken."""
+    if seed is None or 0 <= seed < MAX_SEED:
+        return ""
+    return f"{seed:,} is no seed: take a whole number from 0 to {MAX_SEED - 1:,}."
 
 
 def _made(new: NewRoom, title: str, level: str, at: float) -> None:

@@ -108,6 +108,18 @@ def test_level_and_numbers_are_chosen():
     assert (state.level, state.opened.seed) == ("mid", 7)
 
 
+@pytest.mark.parametrize("seed", [-1, 2**31])
+def test_a_seed_out_of_range_is_refused_in_words(seed: int):
+    lobby = Lobby()
+    lobby.at.segmented_control(key="lobby.numbers").set_value("Others, by a seed").run()
+    lobby.at.number_input(key="lobby.seed").set_value(seed).run()
+    assert "is no seed: take a whole number from 0 to 2,147,483,647." in lobby.says()
+    lobby.press("Agree and open the room")
+    assert not lobby.at.code
+    lobby.at.number_input(key="lobby.seed").set_value(2**31 - 1).run()
+    assert "is no seed" not in lobby.says()
+
+
 def test_a_pack_sets_its_own_level():
     lobby = Lobby()
     for pack_id, found in rooms.packs().items():
