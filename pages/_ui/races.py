@@ -26,6 +26,8 @@ from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from pages._ui.private_api import written_for
+
 if TYPE_CHECKING:
     from streamlit.proto.ClientState_pb2 import ClientState
     from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
@@ -38,7 +40,14 @@ _LOOK_AGAIN_S = 0.002
 
 @functools.cache
 def guard() -> None:
-    """Avoid them in this process, from now on."""
+    """Avoid them in this process, from now on.
+
+    Raises:
+        RuntimeError: this Streamlit is another one.
+    """
+    written_for(AppSession.request_rerun, "self", "client_state")
+    written_for(AppSession._create_scriptrunner, "self", "initial_rerun_data")
+    written_for(ForwardMsgQueue.clear, "self", "retain_lifecycle_msgs", "fragment_ids_this_run")
     _drop_requests_of_a_page_left()
     _send_a_run_to_its_end()
     _keep_answers()

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from streamlit.runtime.app_session import AppSession
 
+from pages._ui.private_api import written_for
+
 if TYPE_CHECKING:
     from streamlit.proto.ClientState_pb2 import ClientState
 
@@ -50,6 +52,7 @@ def watch(session_id: str, fragment_id: str, room: Polled) -> None:
 @functools.cache
 def _guard() -> None:
     request_rerun = AppSession.request_rerun
+    written_for(request_rerun, "self", "client_state")
 
     @functools.wraps(request_rerun)
     def watched(session: AppSession, client_state: ClientState | None) -> None:

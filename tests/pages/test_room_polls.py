@@ -10,7 +10,7 @@ import pytest
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
 
-from pages._ui import room_polls
+from pages._ui import races, room_polls
 
 
 class Asked:
@@ -36,7 +36,7 @@ class Session:
 def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[ClientState | None]]:
     """What became a run; the guard is put on for this test alone."""
     became: list[ClientState | None] = []
-    monkeypatch.setattr(AppSession, "request_rerun", lambda session, state: became.append(state))
+    monkeypatch.setattr(AppSession, "request_rerun", lambda self, client_state: became.append(client_state))
     monkeypatch.setattr(room_polls, "_polls", {})
     room_polls._guard.cache_clear()
     yield became
@@ -94,3 +94,10 @@ def test_tabs_that_open_at_the_same_time_do_not_trip_over_each_other(run: list[o
     room_polls.watch("s2", "pulse", rooms[1])
     second.join()
     assert list(room_polls._polls) == ["s1", "s2", "s3"]
+
+
+def test_another_streamlit_is_refused_in_words(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(AppSession, "request_rerun", lambda self, client_state, options: None)
+    for guard in (room_polls._guard, races.guard):
+        with pytest.raises(RuntimeError, match=r"takes self, client_state, options, not self, client_state\. Install"):
+            guard.__wrapped__()
