@@ -42,20 +42,30 @@ class Reading:
     seconds: Floats
     outside: Mask  # not between measured cells: continued
     notes: tuple[str, ...] = ()  # how it was read where not as it stands, in sentences
+    short: Mask | None = None  # of those outside, where sizes are but smaller than the first measured; None: nowhere
 
     @property
     def inside(self) -> bool:
         """Whether every answer lies between measured cells."""
         return not bool(np.any(self.outside))
 
+    @property
+    def bounds(self) -> bool:
+        """Whether every answer outside is the time of the first measured size for a smaller one: an upper bound."""
+        return self.short is not None and not bool(np.any(self.outside & ~self.short))
+
     def times(self, factor: ArrayLike) -> Reading:
         """So many of these calls, one after the other."""
         seconds = np.asarray(self.seconds * np.asarray(factor, dtype=np.float64))
-        return Reading(seconds, np.broadcast_to(self.outside, seconds.shape), self.notes)
+        outside, short = (
+            mask if mask is None else np.broadcast_to(mask, seconds.shape) for mask in (self.outside, self.short)
+        )
+        assert outside is not None
+        return Reading(seconds, outside, self.notes, short)
 
     def noted(self, *notes: str) -> Reading:
         """The same with further sentences."""
-        return Reading(self.seconds, self.outside, tuple(dict.fromkeys((*self.notes, *notes))))
+        return Reading(self.seconds, self.outside, tuple(dict.fromkeys((*self.notes, *notes))), self.short)
 
 
 class LogGrid:
@@ -92,7 +102,7 @@ class LogGrid:
         are marked ``outside`` and said in ``notes``.
         """
         asked = np.broadcast_arrays(*(positive(a.name, size) for a, size in zip(self.axes, sizes, strict=True)))
-        outside = np.zeros(asked[0].shape, dtype=bool)
+        beyond, below = (np.zeros(asked[0].shape, dtype=bool) for _ in range(2))
         notes: list[str] = []
         logs = np.zeros(asked[0].shape)
         places: list[tuple[NDArray[np.int64], Floats]] = []
@@ -101,7 +111,7 @@ class LogGrid:
             held = np.clip(size, values[0], values[-1])
             past, short = size > values[-1], size < values[0]
             if past.any() or short.any():
-                outside = outside | past | short
+                beyond, below = beyond | past, below | short
                 notes += _beyond(axis, size, past, short)
             logs = logs + axis.power * np.log(np.maximum(size / values[-1], 1.0))
             lower = np.clip(np.searchsorted(values, held, side="right") - 1, 0, max(len(values) - 2, 0))
@@ -120,7 +130,8 @@ class LogGrid:
             gaps = gaps | ((weight > 0) & ~self.there[tuple(index)])
         if gaps.any():
             notes.append(f"Cells of {_list(self.axes)} that were not measured are continued from the nearest one.")
-        return Reading(np.exp(logs), outside | gaps, tuple(notes))
+        outside = beyond | below | gaps
+        return Reading(np.exp(logs), outside, tuple(notes), below & ~beyond & ~gaps)
 
     @property
     def moved(self) -> Floats:
@@ -186,7 +197,10 @@ def _beyond(axis: Axis, size: Floats, past: Mask, short: Mask) -> list[str]:
         )
     if short.any():
         least = float(size[short].min())
-        found.append(f"{axis.name}: {_count(least)} lies below the table's {_count(axis.values[0])}; taken as that.")
+        found.append(
+            f"{axis.name}: {_count(least)} lies below the table's first size, {_count(axis.values[0])}; "
+            "charged as that: an upper bound."
+        )
     return found
 
 

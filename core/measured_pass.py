@@ -274,4 +274,5 @@ def _attention_ratio(work: ServingWork, plain: ServingWork, chip: Accelerator) -
 
 
 def _read(label: str, kind: str, reading: Reading) -> Part:
-    return Part(label, kind, reading.seconds, "measured" if reading.inside else "continued", reading.notes)
+    basis: Basis = "measured" if reading.inside else "bounded" if reading.bounds else "continued"
+    return Part(label, kind, reading.seconds, basis, reading.notes)

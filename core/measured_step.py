@@ -10,7 +10,7 @@ import numpy as np
 from core.checks import Floats
 from core.serving_rates import StepTime
 
-Basis = Literal["measured", "continued", "stated"]
+Basis = Literal["measured", "bounded", "continued", "stated"]
 MATRICES, ATTENTION, BETWEEN, MESSAGES, LAUNCHES = "matrices", "attention", "between", "messages", "launches"
 _OUTSIDE = ("embedding", "final norm", "output head")
 
@@ -21,7 +21,9 @@ class Part(NamedTuple):
     label: str
     kind: str  # matrices, attention, between (norms, activations, cache writes), messages, launches
     seconds: Floats
-    basis: Basis  # measured: between measured cells. continued: beyond them. stated: not measured at all
+    # measured: between measured cells. bounded: smaller than the first of them, charged as that. continued: beyond the
+    # last, or where cells are missing. stated: not measured at all.
+    basis: Basis
     notes: tuple[str, ...] = ()
 
 
@@ -63,7 +65,7 @@ class MeasuredStep:
         return self.layers.step_s
 
     def share(self, basis: Basis) -> Floats:
-        """Share of the prediction that rests on measured cells, on continued ones, or on stated efficiencies. [-]"""
+        """Share of the prediction that rests on measured, bounded or continued cells, or on stated efficiencies. [-]"""
         mine = sum((part.seconds for part in self.parts if part.basis == basis), np.zeros(()))
         return np.asarray(mine / self.step_s)
 

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from core.measured_step import MeasuredStep
+from core.measured_step import Basis, MeasuredStep
 from core.working import Term, Working, number, scalar
 
-_HOW = {"measured": "between measured cells", "continued": "continued beyond them", "stated": "not measured: stated"}
+_HOW: dict[Basis, str] = {
+    "measured": "between measured cells",
+    "bounded": "charged as the first measured size, an upper bound",
+    "continued": "continued beyond measured cells",
+    "stated": "not measured: stated",
+}
+_RESTS: dict[Basis, str] = {
+    "measured": "rests on measured cells",
+    "bounded": "on tables whose first size is larger, charged as if it were that: an upper bound",
+    "continued": "on tables continued beyond their measured cells",
+    "stated": "on stated efficiencies, where nothing was measured",
+}
 
 
 def measured_working(step: MeasuredStep) -> Working:
@@ -28,11 +39,6 @@ def measured_working(step: MeasuredStep) -> Working:
 
 def basis_in_words(step: MeasuredStep) -> str:
     """How much of a prediction rests on what, in a sentence; with it what was read otherwise than as it stands."""
-    shares = {basis: scalar(basis, step.share(basis)) for basis in ("measured", "continued", "stated")}
-    words = {
-        "measured": "rests on measured cells",
-        "continued": "on tables continued past their end",
-        "stated": "on stated efficiencies, where nothing was measured",
-    }
-    said = [f"{100 * share:.0f}% {words[basis]}" for basis, share in shares.items() if share >= 0.005]
+    shares = {basis: scalar(basis, step.share(basis)) for basis in _RESTS}
+    said = [f"{100 * share:.0f}% {_RESTS[basis]}" for basis, share in shares.items() if share >= 0.005]
     return f"Of this step's estimate {', '.join(said)}."

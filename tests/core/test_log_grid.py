@@ -59,6 +59,17 @@ def test_beyond_either_end_it_is_marked_and_said(measured, factor):
     assert short.seconds == pytest.approx(table.rising[0]), "no quicker than the smallest call"
 
 
+def test_a_smaller_size_is_told_from_one_past_the_end_and_from_a_gap():
+    table = LogGrid((Axis("a", (2.0, 8.0)), Axis("b", (10.0, 20.0))), [[1.0, 2.0], [np.nan, 4.0]])
+    below = table.read(1, [10, 15])
+    assert below.bounds
+    assert below.times(3).noted("said").short.tolist() == [True, True]
+    assert table.read([1, 4], 15).short.tolist() == [True, False]
+    assert not table.read([1, 4], 15).bounds, "4 lies beside the missing cell"
+    assert not table.read(1, 30).bounds, "too short on one side, too long on the other"
+    assert not table.read(16, 15).bounds
+
+
 def test_work_that_grows_with_a_power_is_continued_so():
     table = line([1, 10], [1.0, 2.0], power=2.0)
     assert table.read(30).seconds == pytest.approx(2 * 9)

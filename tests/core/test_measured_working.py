@@ -3,7 +3,7 @@
 import pytest
 
 from core.measured_estimate import measured_decode
-from core.measured_profile import load_profile
+from core.measured_profile import Profile, load_profile
 from core.measured_working import basis_in_words, measured_working
 from core.model_spec import load_models
 
@@ -25,7 +25,24 @@ def test_the_shares_are_said_and_those_of_nothing_are_not():
     assert "rests on measured cells" in inside
     assert "continued" not in inside
     beyond = basis_in_words(measured_decode(H200, LLAMA, 1_000_000, batch=4096, tensor_parallel=8))
-    assert "on tables continued past their end" in beyond
+    assert "on tables continued beyond their measured cells" in beyond
+    assert "upper bound" not in beyond
+
+
+def test_matrices_narrower_than_the_tables_first_are_an_upper_bound_and_not_past_its_end():
+    ends = H200.file.matmul[0]
+    first = ends.n.index(4096)  # as a run of one's own has it: whole layers' widths alone
+    cut = ends.model_copy(update={"n": ends.n[first:], "seconds": ends.seconds[first:]})
+    profile = Profile(H200.file.model_copy(update={"matmul": (cut,)}))
+    step = measured_decode(profile, LLAMA, 4096, batch=32, tensor_parallel=8)
+    label = "query, key and value projections (charged as the first measured size, an upper bound)"
+    assert label in [term.label for term in measured_working(step).terms]  # (64 + 2 * 8) * 128 / 8 = 1,280 wide
+    assert "columns n: 1,280 lies below the table's first size, 4,096; charged as that: an upper bound." in step.notes
+    said = basis_in_words(step)
+    assert "on tables whose first size is larger, charged as if it were that: an upper bound" in said
+    assert "beyond" not in said
+    whole = measured_decode(H200, LLAMA, 4096, batch=32, tensor_parallel=8)
+    assert step.step_s > whole.step_s
 
 
 def test_what_was_not_measured_says_so():
