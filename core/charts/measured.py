@@ -117,13 +117,21 @@ def _figure(curves: Curves, traces: list[dict[str, Any]], alt: Sequence[str]) ->
 def _alt(curves: Curves) -> list[str]:
     said = [f"{curves.what[:1].upper()}{curves.what[1:]} over {curves.axis}."]
     for curve in curves.curves:
-        first, last = (show_seconds(float(curve.seconds[at])) for at in (0, -1))
-        ends = f"{curve.name}: {first} at {curve.x[0]:,.0f} and {last} at {curve.x[-1]:,.0f}"
-        share = curves.share(curve)[-1]
+        first, last = (_as_measured(curve, at) for at in (0, -1))
+        ends = (
+            f"{curve.name}: {show_seconds(first)} at {curve.x[0]:,.0f} and {show_seconds(last)} at {curve.x[-1]:,.0f}"
+        )
+        share = curves.share(curve)[-1] * curve.seconds[-1] / last
         said.append(
             f"{ends}." if np.isnan(share) else f"{ends}, of which {curves.floor_name} is {show_percent(share)}."
         )
     return [*said, *(one.in_words for one in curves.differences)]
+
+
+def _as_measured(curve: Curve, at: int) -> float:
+    """The time at a place of the curve: the measured cell there, as the table has it, else what the curve reads. [s]"""
+    cell = np.flatnonzero(curve.points_x == curve.x[at])
+    return float(curve.points_s[cell[0]] if cell.size else curve.seconds[at])
 
 
 def _all_lines(curves: Curves) -> Iterator[dict[str, Any]]:

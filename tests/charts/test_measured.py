@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core.charts.measured import at_roofline, collectives, fit_text, notes, over_size, roofline_text
+from core.display import show_seconds
 from core.measured_collectives import collective_over_bytes
 from core.measured_curves import attention_over_tokens, products_over_rows
 from core.measured_profile import Profile, load_profiles
@@ -119,6 +120,21 @@ def test_nothing_to_draw_is_refused_in_words():
         over_size(products_over_rows([A100], 8192, 8192, "fp8"))
     with pytest.raises(ValueError, match="nothing to draw"):
         at_roofline([])
+
+
+def test_the_words_say_a_cell_as_it_was_measured_and_not_the_smoothed_curve():
+    table = H200.file.matmul[0]
+    cells = [[list(line) for line in plane] for plane in table.seconds]
+    at = table.n.index(8192), table.k.index(8192)
+    cells[at[0]][at[1]][0] = 2 * cells[at[0]][at[1]][1]  # a slow first call: the rising curve goes below it
+    slow = table.model_copy(update={"seconds": cells})
+    curve = products_over_rows([Profile(H200.file.model_copy(update={"matmul": (slow,)}))], 8192, 8192)
+    assert curve.curves[0].seconds[0] < curve.curves[0].points_s[0]
+    said = over_size(curve).payload()["alt"][0]
+    assert f"open data: {show_seconds(curve.curves[0].points_s[0])} at 1 and" in said
+    between = products_over_rows([H200], 5000, 8192)
+    assert not between.curves[0].points_x.size
+    assert f"open data: {show_seconds(between.curves[0].seconds[0])} at 1 and" in over_size(between).payload()["alt"][0]
 
 
 def test_axes_hold_every_point():
