@@ -95,17 +95,23 @@ def step_rows(view: LaunchView) -> list[Row]:
 
 
 def host_table(rows: Sequence[HostRow]) -> list[Row]:
-    """Transfers between host and device."""
+    """Transfers between host and device: one row a size, a column for each direction and kind of host memory."""
+    ways = dict.fromkeys((row.direction, row.pinned) for row in rows)
+    cells = {(row.num_bytes, row.direction, row.pinned): row for row in rows}
     return [
-        {
-            "direction": row.direction.replace("_", " "),
-            "memory": "pinned" if row.pinned else "pageable",
-            "size": show_bytes(row.num_bytes),
-            "takes": show_seconds(row.seconds),
-            "rate": show_rate(row.bytes_per_s, "B"),
+        {"size": show_bytes(size)}
+        | {
+            f"{direction.replace('_', ' ')}, {'pinned' if pinned else 'pageable'}": _transfer(
+                cells.get((size, direction, pinned))
+            )
+            for direction, pinned in ways
         }
-        for row in rows
+        for size in sorted({row.num_bytes for row in rows})
     ]
+
+
+def _transfer(row: HostRow | None) -> str:
+    return "not measured" if row is None else f"{show_seconds(row.seconds)}, {show_rate(row.bytes_per_s, 'B')}"
 
 
 def curve_rows(curves: Curves, name: str) -> list[Row]:
@@ -260,6 +266,10 @@ def memory_rows(judged: Sequence[JudgedMemory], unit: str) -> list[Row]:
     ]
 
 
+def _several(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def _small(share: float, *, signed: bool = False) -> str:
     """An error that may be far below a percent."""
     if abs(share) < _SMALLEST / 2:
@@ -289,9 +299,10 @@ def fact_rows(result: Entry) -> list[Row]:
         "status": result["status"] if result["stopped"] is None else f"{result['status']}: {result['stopped']}",
         "command": run["command"],
         "versions": f"{versions}, Python {system['python']}",
-        "host": f"{system['os']}, {system['machine']}, {system['cpu_count']} CPUs, {system['cpu_threads']} threads",
+        "host": f"{system['os']}, {system['machine']}, {_several(system['cpu_count'], 'CPU')}, "
+        f"{_several(system['cpu_threads'], 'thread')}",
         "code": f"{run['commit'] or 'commit unknown'}, checksum {run['code_sha256'][:12]}",
-        "measured": f"{len(result['measurements']):,} points, {len(result['skipped']):,} skipped",
+        "measured": f"{_several(len(result['measurements']), 'point')}, {len(result['skipped']):,} skipped",
     }
     return [{"of the run": name, "is": value} for name, value in facts.items()]
 

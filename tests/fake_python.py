@@ -2,8 +2,8 @@
 
 ``install(folder, mode)`` writes a program to name as the interpreter. Its result is the one of tests/core/own_run.py on
 a made-up CPU. Modes: "good"; "slow": waits in the third item until it is asked to end; "deaf": the same, and does not
-listen; "crash", "killed", "hungry": how it goes wrong after that item; "swollen": holds 100 MiB until it is asked to end;
-"leaves": a process of its own outlives it; "refused": it does not begin.
+listen; "crash", "killed", "hungry": how it goes wrong after that item; "swollen": holds 100 MiB until it is asked to
+end; "leaves": a process of its own outlives it; "refused": it does not begin.
 """
 
 from __future__ import annotations

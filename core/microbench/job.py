@@ -179,7 +179,7 @@ class Job:
         self._signal(signal.SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:
-        """To all of its processes, while their group is surely ours: once the child is reaped its id may be another's."""
+        """To all of its processes, while their group is surely ours: once the child is reaped, its id may be reused."""
         with self._signals:
             if self._child.returncode is None:
                 with suppress(ProcessLookupError, PermissionError):

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 import streamlit as st
 
 from core.display import show_bytes, show_seconds
-from core.microbench.job import BusyError, Desk, Job, Order
+from core.microbench.job import BusyError, Desk, Job, Order, Progress
 from core.microbench.plan import MAX_SECONDS
 from core.microbench.probe import Choice, Found, look
 from core.microbench.reading import ResultError, read
@@ -187,16 +187,23 @@ def _running(job: Job) -> None:
         now = job.progress
         if not now.running:
             st.rerun(scope="app")
-        left = now.left_s(time.monotonic())
-        words = "Starting: torch is loaded" if not now.total else f"{now.done} of {now.total}: {now.item}"
-        if left is not None:
-            words = f"{words} · about {show_seconds(max(left, 1.0))} left"
-        st.progress(now.share, text=plain("Ending, what is measured is kept" if now.state == "cancelling" else words))
+        st.progress(now.share, text=plain(where(now, time.monotonic())))
         if now.skipped:
             st.caption(f"{counted(now.skipped, 'point')} could not be measured; the reasons are with the result.")
 
     follow()
     st.button("Cancel", icon=":material/stop:", key="measure.cancel", on_click=job.cancel)
+
+
+def where(now: Progress, at: float) -> str:
+    """How far a run is, in words; ``at`` is the monotonic clock's time. [s]"""
+    if now.state == "cancelling":
+        return "Ending, what is measured is kept"
+    words = f"{now.done} of {now.total}: {now.item}" if now.total else "Starting: torch is loaded"
+    left = now.left_s(at)
+    if left is None:
+        return words
+    return f"{words} · {f'about {show_seconds(max(left, 1.0))} left' if left else 'longer than planned'}"
 
 
 def _ended(job: Job) -> None:

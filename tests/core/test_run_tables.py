@@ -67,13 +67,22 @@ def test_launch_and_step_rows():
 
 
 def test_host_rows():
-    assert run_tables.host_table(host_rows(ENTRY))[0] == {
-        "direction": "to device",
-        "memory": "pinned",
+    rows = host_rows(ENTRY)
+    table = run_tables.host_table(rows)
+    assert [row["size"] for row in table] == ["65.5 kB", "67.1 MB"], "a card a size on a phone, not one a transfer"
+    assert table[0] == {
         "size": "65.5 kB",
-        "takes": "1.31 us",
-        "rate": "50.0 GB/s",
+        "to device, pinned": "1.31 us, 50.0 GB/s",
+        "to device, pageable": "1.31 us, 50.0 GB/s",
     }
+    without = run_tables.host_table([row for row in rows if row.pinned or row.num_bytes < 10**6])
+    assert without[1]["to device, pageable"] == "not measured"
+
+
+def test_one_thread_is_no_threads():
+    one = ENTRY | {"system": ENTRY["system"] | {"cpu_count": 32, "cpu_threads": 1}}
+    host = next(row["is"] for row in run_tables.fact_rows(one) if row["of the run"] == "host")
+    assert host.endswith("32 CPUs, 1 thread")
 
 
 def test_curve_rows_are_measured_cells_or_say_that_they_are_read():

@@ -12,7 +12,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from core.microbench.job import ROOT
+from core.microbench.job import ROOT, Progress
 from core.microbench.recorded import names
 from pages._ui import gpu_run, place
 from tests import fake_python
@@ -187,6 +187,14 @@ def test_what_goes_wrong_there_is_told_here(open_page: OpenPage, torch_here, mod
     assert "Measure" in labels(at), "another run may be started"
     kept = mode != "refused"
     assert ("Run on this server" in " ".join(at.selectbox(key="measure.result").options)) is kept
+
+
+def test_a_stuck_item_is_longer_than_planned_and_not_a_second_from_its_end():
+    stuck = Progress(item="attention", total=5, done=2, seconds_left=60.0, said_at=100.0)
+    assert gpu_run.where(stuck, 110.0) == "2 of 5: attention · about 50.0 s left"
+    assert gpu_run.where(stuck, 159.5) == "2 of 5: attention · about 1.00 s left"
+    assert gpu_run.where(stuck, 161.0) == "2 of 5: attention · longer than planned"
+    assert gpu_run.where(Progress(), 161.0) == "Starting: torch is loaded"
 
 
 def test_the_operators_bound_shortens_a_run(open_page: OpenPage, torch_here, monkeypatch):
