@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from pydantic import ValidationError
 
 from core.progress.document import FORMAT, Progress
+from core.strict_json import NoNumberError, in_words, other_format, parse, place_of
 
 MAX_CHARS = 50_000_000
 # An empty list takes 2 bytes of text but 56 of memory: counting marks first keeps a file from filling a small server.
 MAX_OBJECTS = 500_000  # opening brackets and braces
 MAX_VALUES = 4_000_000  # commas
-MAX_PROBLEMS = 3  # shown of a file with many
 
 
 class ProgressError(ValueError):
@@ -42,7 +41,8 @@ def read(text: str | bytes) -> Progress:
     try:
         return Progress.model_validate_json(text)
     except ValidationError as error:
-        raise ProgressError(_in_words(error), "Undo what was changed by hand, or use another export.") from None
+        told = f"This progress cannot be read: {in_words(error, _place)}"
+        raise ProgressError(told, "Undo what was changed by hand, or use another export.") from None
 
 
 def to_json(progress: Progress) -> str:
@@ -82,9 +82,9 @@ def _refuse_crowded(text: str) -> None:
 
 def _parse(text: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
-    except ProgressError:
-        raise
+        return parse(text)
+    except NoNumberError as error:
+        raise ProgressError(str(error), "Undo what was changed by hand.") from None
     except (ValueError, RecursionError):
         raise ProgressError(
             f"This is not JSON: it starts with {text[:20]!r}." if text.strip() else "This file is empty.",
@@ -92,59 +92,21 @@ def _parse(text: str) -> Any:
         ) from None
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise ProgressError(f"This file holds {name:.30}, which is no number.", "Undo what was changed by hand.")
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if number in (float("inf"), float("-inf")):
-        _refuse_constant(digits)
-    return number
-
-
 def _refuse_foreign(data: Any) -> None:
-    written = data.get("format") if isinstance(data, dict) else None
-    if written == FORMAT:
+    if isinstance(data, dict) and data.get("format") == FORMAT:
         return
-    name, _, version = FORMAT.partition("/")
-    if isinstance(written, str) and written.startswith(f"{name}/") and written[len(name) + 1 :].isdecimal():
-        newer = int(written[len(name) + 1 :][:9]) > int(version)
+    written, version = other_format(data, FORMAT)
+    if version is not None:
         raise ProgressError(
-            f"This file is {written:.30}; this version of the app reads {FORMAT}.",
-            "Update the app, then import again." if newer else "Choose a newer export.",
+            f"This file is {written}; this version of the app reads {FORMAT}.",
+            "Update the app, then import again." if version == "newer" else "Choose a newer export.",
         )
-    found = f"its format is {written!r:.60}" if written is not None else "it does not say that it is progress"
+    found = "it does not say that it is progress" if written is None else f"its format is {written}"
     raise ProgressError(
         f"This JSON was not exported here: {found}, where {FORMAT} is read.",
         "Choose the file that the export button saved.",
     )
 
 
-def _in_words(error: ValidationError) -> str:
-    problems = error.errors(include_url=False)
-    sentences = [f"{_place(problem['loc'])} {_rule(problem)}" for problem in problems[:MAX_PROBLEMS]]
-    rest = len(problems) - len(sentences)
-    return "This progress cannot be read: " + "; ".join(sentences) + (f"; and {rest:,} more." if rest else ".")
-
-
 def _place(location: tuple[int | str, ...]) -> str:
-    """attempts[12].rating."""
-    parts = [f"[{part}]" if isinstance(part, int) else f".{part:.60}" for part in location]
-    return "".join(parts).lstrip(".") or "the file"
-
-
-def _rule(problem: Mapping[str, Any]) -> str:
-    limits = problem.get("ctx", {})
-    match problem["type"]:
-        case "json_invalid":  # JSON to one reader but not to the other: nesting, or half of a character
-            return f"cannot be kept: {limits['error']}"
-        case "greater_than_equal":
-            return f"is {problem['input']!r}: must be at least {limits['ge']:,g}"
-        case "less_than_equal":
-            return f"is {problem['input']!r}: must be at most {limits['le']:,g}"
-    message = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input ")
-    value = problem["input"]
-    if isinstance(value, bool | int | float | str):
-        return f"is {value!r:.60}: {message[0].lower()}{message[1:]}"
-    return message[0].lower() + message[1:]
+    return place_of(location) or "the file"
