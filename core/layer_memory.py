@@ -6,11 +6,8 @@ gradients of the weights pile up, so that a single layer peaks at one of four mo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from core.activations import layer_activation_bytes
 from core.kept_tensors import FP32_BYTES, ActivationOptions, Kept, Run
@@ -18,8 +15,9 @@ from core.layer_prediction import model_of
 from core.mixer_activations import mixer_tensors
 from core.mlp_activations import mlp_tensors
 from core.model_spec import Attention, Mlp, ModelSpec
+from core.own_entry import Entry
+from core.prediction_error import Errors, errors_of
 
-Entry = Mapping[str, Any]
 ELEMENT_BYTES = 2
 PEAK_DTYPES = ("bf16", "fp16")  # of layers whose peak is predicted
 
@@ -72,17 +70,6 @@ class JudgedMemory:
     def kept_error(self) -> float | None:
         """Of what the forward pass keeps. [-]"""
         return None if self.kept_bytes is None else self.predicted.kept_bytes / self.kept_bytes - 1
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryScore:
-    """How well peaks are predicted: sizes of their errors. [-]"""
-
-    count: int
-    median: float
-    p90: float
-    worst: float
-    bias: float  # median of the error itself: below zero where predictions are too low
 
 
 def layer_memory(model: ModelSpec, *, batch: int, seq_len: int) -> LayerMemory:
@@ -163,14 +150,9 @@ def judge_memory(result: Entry) -> tuple[JudgedMemory, ...]:
     )
 
 
-def memory_score(judged: Iterable[JudgedMemory]) -> MemoryScore | None:
+def memory_score(judged: Iterable[JudgedMemory]) -> Errors | None:
     """Errors of the peaks; None where there is none."""
-    errors = np.array([one.error for one in judged])
-    if not errors.size:
-        return None
-    size = np.abs(errors)
-    middle, far = (float(np.quantile(size, share)) for share in (0.5, 0.9))
-    return MemoryScore(errors.size, middle, far, float(size.max()), float(np.median(errors)))
+    return errors_of([one.error for one in judged])
 
 
 def _bytes(tensors: Sequence[Kept], run: Run) -> float:

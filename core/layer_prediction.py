@@ -7,12 +7,12 @@ backward pass, and two more sums where gradients of the residual stream meet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass
 from datetime import date
 from functools import lru_cache
 from itertools import product
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -22,9 +22,10 @@ from core.log_grid import Reading
 from core.measured_estimate import measured_decode, measured_prefill
 from core.measured_profile import Profile, Role, product_flops_per_s
 from core.model_spec import ModelSpec, from_hf_config
+from core.own_entry import Entry, median_s
 from core.own_views import layer_matrices
+from core.prediction_error import errors_of
 
-Entry = Mapping[str, Any]
 Phase = Literal["decode", "prefill", "training"]
 PHASES: tuple[Phase, ...] = ("decode", "prefill", "training")
 MODES = ("graph", "eager")
@@ -87,11 +88,9 @@ def scores(judged: Iterable[Judged]) -> tuple[Score, ...]:
     found = []
     every = tuple(judged)
     for phase, mode in product(PHASES, MODES):
-        errors = np.array([one.error for one in every if (one.phase, one.mode) == (phase, mode)])
-        if errors.size:
-            size = np.abs(errors)
-            middle, far = (float(np.quantile(size, share)) for share in (0.5, 0.9))
-            found.append(Score(phase, mode, errors.size, middle, far, float(size.max()), float(np.median(errors))))
+        errors = errors_of([one.error for one in every if (one.phase, one.mode) == (phase, mode)])
+        if errors:
+            found.append(Score(phase, mode, *astuple(errors)))
     return tuple(found)
 
 
@@ -150,9 +149,7 @@ def _judged(one: Entry, shape: Entry, profile: Profile, chip: Accelerator) -> Ju
     if found is None or not np.isfinite(found[0]) or found[0] <= 0:
         return None
     seconds, inside, notes = found
-    return Judged(
-        phase, one["model"], batch, length, one["mode"], float(one["time"]["median_s"]), seconds, inside, notes
-    )
+    return Judged(phase, one["model"], batch, length, one["mode"], median_s(one), seconds, inside, notes)
 
 
 def _training_s(

@@ -16,10 +16,10 @@ from typing import Any
 from core.hardware import PEAK_DTYPES, load_accelerators
 from core.measured_file import FORMAT, KV_DTYPES, VECTOR_OPS, ProfileFile
 from core.measured_profile import Profile
+from core.own_entry import Entry, median_s
 
 RESULT_FORMAT = "microbench/1"
 SOURCE = "measured with this app's own benchmark"
-Entry = Mapping[str, Any]
 _JOINED = ("matmul", "attention", "collectives", "vectors", "memory_bytes_per_s", "launch_s", "graph_launch_s")
 # What a driver calls a card, and the catalog's id; the first that is found in the name holds.
 _CARDS = (
@@ -152,7 +152,7 @@ def _products(entries: Iterable[Entry]) -> list[dict[str, Any]]:
     groups: dict[tuple[str, str], dict[tuple[int, ...], list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in entries:
         if one["dtype"] in PEAK_DTYPES:
-            groups[one["dtype"], one.get("role", "forward")][one["n"], one["k"], one["m"]].append(_time(one))
+            groups[one["dtype"], one.get("role", "forward")][one["n"], one["k"], one["m"]].append(median_s(one))
     tables = []
     for (dtype, role), cells in groups.items():
         n, k, m = (sorted({cell[at] for cell in cells}) for at in range(3))
@@ -166,11 +166,11 @@ def _attention(decode: Iterable[Entry], whole: Iterable[Entry]) -> list[dict[str
     groups: dict[tuple[Any, ...], dict[tuple[int, int], list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in decode:
         # Its context holds the new token, whose key and value are in the cache by then.
-        groups["decode", *_heads(one)][one["batch"], max(one["context"] - 1, 1)].append(_time(one))
+        groups["decode", *_heads(one)][one["batch"], max(one["context"] - 1, 1)].append(median_s(one))
     for one in whole:
         if one["variant"] == "fused":
             phase = {"forward": "prefill", "training": "training"}[one["direction"]]
-            groups[phase, *_heads(one)][one["batch"], one["seq_len"]].append(_time(one))
+            groups[phase, *_heads(one)][one["batch"], one["seq_len"]].append(median_s(one))
     tables = []
     for (phase, dtype, heads, kv_heads, head_dim), cells in groups.items():
         if dtype not in KV_DTYPES:
@@ -196,7 +196,7 @@ def _collectives(entries: Sequence[Entry]) -> list[dict[str, Any]]:
     """As a step calls them: eager, or from a graph where only that was measured."""
     groups: dict[tuple[str, int, str], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in entries:
-        groups[one["op"], one["ranks"], one["mode"]][one["tensor_bytes"]].append(_time(one))
+        groups[one["op"], one["ranks"], one["mode"]][one["tensor_bytes"]].append(median_s(one))
     return [
         {"op": op, "ranks": ranks, **_over("num_bytes", cells)}
         for (op, ranks, mode), cells in groups.items()
@@ -209,7 +209,7 @@ def _vectors(entries: Iterable[Entry]) -> list[dict[str, Any]]:
     groups: dict[tuple[str, str], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in entries:
         if one["op"] in VECTOR_OPS and one.get("bytes"):
-            groups[one["op"], one["direction"]][round(one["bytes"])].append(_time(one))
+            groups[one["op"], one["direction"]][round(one["bytes"])].append(median_s(one))
     return [
         {"op": op, "direction": direction, **_over("num_bytes", cells)} for (op, direction), cells in groups.items()
     ]
@@ -224,19 +224,15 @@ def _copy_rate(entries: Iterable[Entry]) -> float | None:
     """Of the largest copy, the one nearest to memory's. [bytes/s]"""
     copies = [one for one in entries if one["op"] == "copy" and one.get("bytes")]
     largest = max(copies, key=lambda one: float(one["buffer_bytes"]), default=None)
-    return None if largest is None else float(largest["bytes"]) / _time(largest)
+    return None if largest is None else float(largest["bytes"]) / median_s(largest)
 
 
 def _launch(entries: Iterable[Entry], mode: str) -> float | None:
-    return _median([_time(one) for one in entries if one["mode"] == mode])
+    return _median([median_s(one) for one in entries if one["mode"] == mode])
 
 
 def _heads(one: Entry) -> tuple[str, int, int, int]:
     return one["dtype"], one["num_heads"], one["num_kv_heads"], one["head_dim"]
-
-
-def _time(one: Entry) -> float:
-    return float(one["time"]["median_s"])
 
 
 def _median(times: list[float] | None) -> float | None:

@@ -7,16 +7,15 @@ values, as in :mod:`core.own_profile`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from core.checks import Floats
 from core.display import digits, show_rate
+from core.own_entry import Entry, median_s
 
-Entry = Mapping[str, Any]
 GHZ = 10**9
 VARIANTS = ("unfused", "fused")
 _VECTOR_WORDS = {
@@ -150,13 +149,14 @@ def attention_pairs(result: Entry) -> tuple[AttentionPair, ...]:
 def launch_view(result: Entry) -> LaunchView | None:
     """Launches, the kernels of the smallest decode step, and steps in both modes; None where nothing was measured."""
     eager, graph = (
-        next((_time(one) for one in _of(result, "launch") if one["mode"] == mode), None) for mode in ("eager", "graph")
+        next((median_s(one) for one in _of(result, "launch") if one["mode"] == mode), None)
+        for mode in ("eager", "graph")
     )
     kernels = _decode_kernels(result)
     modes: dict[tuple[str, int, int], dict[str, float]] = defaultdict(dict)
     for one in _of(result, "step"):
         if one["phase"] == "decode":
-            modes[one["model"], one["batch"], one["seq_len"]][one["mode"]] = _time(one)
+            modes[one["model"], one["batch"], one["seq_len"]][one["mode"]] = median_s(one)
     steps = tuple(
         (f"{model}, batch {batch:,}, context {context:,}", both["eager"], both["graph"])
         for (model, batch, context), both in modes.items()
@@ -170,7 +170,7 @@ def launch_view(result: Entry) -> LaunchView | None:
 def host_rows(result: Entry) -> tuple[HostRow, ...]:
     """Transfers between host and device, in the order of their size."""
     rows = (
-        HostRow(one["direction"], one["pinned"], one["buffer_bytes"], _time(one)) for one in _of(result, "host_link")
+        HostRow(one["direction"], one["pinned"], one["buffer_bytes"], median_s(one)) for one in _of(result, "host_link")
     )
     return tuple(sorted(rows, key=lambda row: (row.direction, not row.pinned, row.num_bytes)))
 
@@ -189,9 +189,9 @@ def product_note(result: Entry, dtype: str) -> str:
     plain = [one for one in _of(result, "reference") if one.get("flops") and one.get("dtype") == dtype]
     if not plain:
         return ""
-    best = min(plain, key=_time)
+    best = min(plain, key=median_s)
     m, n, k = (best[name] for name in ("m", "n", "k"))
-    rate = show_rate(best["flops"] / _time(best), "FLOP")
+    rate = show_rate(best["flops"] / median_s(best), "FLOP")
     said = [
         f"In the same run the best plain PyTorch call, {best['call']}, reached {rate} at {m:,} rows by {n:,} x {k:,}"
     ]
@@ -201,7 +201,7 @@ def product_note(result: Entry, dtype: str) -> str:
         if (one["m"], one["n"], one["k"], one["dtype"], one["role"]) == (m, n, k, dtype, "forward")
     ]
     if own:
-        said.append(f", our own measurement there {show_rate(own[0]['flops'] / _time(own[0]), 'FLOP')}")
+        said.append(f", our own measurement there {show_rate(own[0]['flops'] / median_s(own[0]), 'FLOP')}")
     system = result["system"]
     if system["power_limit_w"] and system["max_clock_hz"]:
         said.append(
@@ -214,10 +214,6 @@ def product_note(result: Entry, dtype: str) -> str:
 
 def _of(result: Entry, kind: str) -> list[Entry]:
     return [one for one in result["measurements"] if one["kind"] == kind]
-
-
-def _time(one: Entry) -> float:
-    return float(one["time"]["median_s"])
 
 
 def _rate_band(name: str, entries: Iterable[Entry]) -> Band:
@@ -258,12 +254,12 @@ def _decode_kernels(result: Entry) -> list[LaunchedKernel]:
     attention = [one for one in _of(result, "attention_decode") if all(one[name] == shape[name] for name in heads)]
     return [
         *(
-            LaunchedKernel(f"{matrices[one['n'], one['k']]} product, {one['n']:,} x {one['k']:,}", _time(one))
+            LaunchedKernel(f"{matrices[one['n'], one['k']]} product, {one['n']:,} x {one['k']:,}", median_s(one))
             for one in _smallest(products, "m")
         ),
-        *(LaunchedKernel(_VECTOR_WORDS[one["op"]], _time(one)) for one in _smallest(vectors, "tokens")),
+        *(LaunchedKernel(_VECTOR_WORDS[one["op"]], median_s(one)) for one in _smallest(vectors, "tokens")),
         *(
-            LaunchedKernel(f"attention over {one['context']:,} tokens", _time(one))
+            LaunchedKernel(f"attention over {one['context']:,} tokens", median_s(one))
             for one in _smallest(_smallest(attention, "batch"), "context")
         ),
     ]

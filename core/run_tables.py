@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
 from core.display import digits, show_bytes, show_percent, show_rate, show_seconds
-from core.layer_memory import JudgedMemory, MemoryScore
+from core.layer_memory import JudgedMemory
 from core.layer_prediction import Judged, Score
 from core.measured_collectives import Fit
 from core.measured_curves import Curves
 from core.measured_profile import Profile
 from core.measured_roofline import Placed
+from core.own_entry import Entry
 from core.own_views import AttentionPair, Bandwidth, HostRow, LaunchView
+from core.prediction_error import Errors
 
 Row = dict[str, str]
 _NAMED_KERNELS = 2
 _SMALLEST = 1e-4  # the last digit that is shown of an error
 MODE_WORDS = {"graph": "from a graph", "eager": "one by one"}
-Entry = Mapping[str, Any]
 
 
 def roofline_rows(placed: Placed) -> list[Row]:
@@ -235,7 +235,7 @@ def judged_rows(judged: Sequence[Judged]) -> list[Row]:
     ]
 
 
-def memory_score_row(score: MemoryScore) -> Row:
+def memory_score_row(score: Errors) -> Row:
     """Errors of the peaks, as a row below those of the times."""
     return {
         "phase": "training, peak memory",
