@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,12 @@ class RankTrace:
     correlation: NDArray[np.int64]  # joins a GPU event to the call that launched it; NONE without
     collective: NDArray[np.int64]  # index into `names`, of the collective's own name; NONE without
     message_bytes: Floats  # what a rank puts into the collective; NaN without
+
+    def only(self, rows: NDArray[np.bool_]) -> RankTrace:
+        """The same rank with these events alone; ``rows`` has the shape (events,)."""
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        kept: dict[str, Any] = {name: one[rows] for name, one in columns.items() if isinstance(one, np.ndarray)}
+        return replace(self, **kept)
 
     @property
     def on_gpu(self) -> NDArray[np.bool_]:

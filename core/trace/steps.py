@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -63,5 +61,4 @@ def only_steps(trace: RankTrace, numbers: set[int]) -> RankTrace:
     ranges = np.array([step_number(trace.names[index]) in numbers for index in trace.name[trace.kind == Kind.STEP]])
     keep = np.where(trace.on_gpu, mine, True)
     keep[np.flatnonzero(trace.kind == Kind.STEP)] = ranges
-    columns = ("kind", "start_s", "end_s", "device", "stream", "name", "correlation", "collective", "message_bytes")
-    return replace(trace, **{name: getattr(trace, name)[keep] for name in columns})
+    return trace.only(keep)
