@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from core.charts import trace as charts
-from core.display import show_percent
+from core.display import show_percent, show_seconds
 from core.trace import tables
 from core.trace.columns import TraceError
 from core.trace.examples import Example, examples
@@ -28,6 +29,7 @@ HOSTED_MB, LOCAL_MB = 20, 500  # of one file
 HOSTED_UNPACKED_BYTES = 250_000_000
 _READ, _PROBLEM, _UPLOAD = "trace.read", "trace.problem", "trace.upload"
 _ONE_AT_A_TIME = threading.Lock()  # a reading takes a core and its columns; several at once would take the server
+WAIT_SECONDS = 60.0  # for another's reading; a trace of 200 MB takes 15
 _RECORDED_NAMES = {"decode": "Decoding, launched kernel by kernel", "training": "Training on two GPUs"}
 
 
@@ -118,7 +120,7 @@ def _read(name: str, files: Sequence[tuple[str, Any]], recorded: dict[str, str])
     st.session_state[_PROBLEM] = ""
     bar = st.progress(0.0, text="Waiting for another trace to be read")
     try:
-        with _ONE_AT_A_TIME:
+        with _alone():
             trace = read_trace(
                 files,
                 max_bytes=unpacked_limit(),
@@ -130,6 +132,24 @@ def _read(name: str, files: Sequence[tuple[str, Any]], recorded: dict[str, str])
         st.session_state[_PROBLEM] = str(error)
     finally:
         bar.empty()
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """One reading at a time for the whole server.
+
+    Raises:
+        TraceError: another has not ended within the wait; in words.
+    """
+    if not _ONE_AT_A_TIME.acquire(timeout=WAIT_SECONDS):
+        raise TraceError(
+            f"This server reads one trace at a time, and another one was not done after {show_seconds(WAIT_SECONDS)}. "
+            "Nothing of yours was read: in a minute take the file out and choose it again, or press the button again."
+        )
+    try:
+        yield
+    finally:
+        _ONE_AT_A_TIME.release()
 
 
 def show(read: Read) -> None:

@@ -194,3 +194,16 @@ def test_a_refusal_goes_with_its_file(open_page: OpenPage):
     at = upload(open_page(PAGE), {"notes.json": b"hello"})
     assert "notes.json is not a PyTorch profiler trace" in says(at)
     assert "notes.json" not in says(upload(at, {}))
+
+
+def test_a_visitor_does_not_wait_without_end_for_anothers_trace(open_page: OpenPage, monkeypatch):
+    monkeypatch.setattr(trace_view, "WAIT_SECONDS", 0.1)
+    with trace_view._ONE_AT_A_TIME:
+        at = upload(open_page(PAGE), RANKS)
+        assert not at.exception
+        assert "another one was not done after 100 ms. Nothing of yours was read" in says(at)
+        assert "Where the time went" not in says(at)
+    at = upload(at, RANKS)
+    assert "Where the time went" in says(at)
+    assert "Nothing of yours was read" not in says(at)
+    assert not trace_view._ONE_AT_A_TIME.locked()
