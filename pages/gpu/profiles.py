@@ -1,14 +1,16 @@
 """Datasheet against silicon: measured kernels of one or two systems over each other, and estimates on them."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
+from core.measured_profile import Profile
 from pages._ui import profile_choice, profile_view, state
 from pages._ui.predict import READING_WIDTH
 
 
-def chosen() -> list[str]:
-    """One profile, and perhaps a second to lay over it."""
-    found = profile_view.options()
+def chosen(found: Mapping[str, Profile]) -> list[str]:
+    """Of these profiles one, and perhaps a second to lay over it."""
     first = state.current().accelerator.id
 
     def name(profile_id: str) -> str:
@@ -29,8 +31,8 @@ with st.container(horizontal_alignment="center"), st.container(width=1080):
         "ten systems, and runs of this app's own benchmark.",
         width=READING_WIDTH,
     )
-    ids = chosen()
     known = profile_view.options()
+    ids = chosen(known)
     profile_choice.use_button(known[ids[0]], ids[0], key="profiles.use")
     profile_choice.badge()
     profile_view.show([known[profile_id] for profile_id in ids])

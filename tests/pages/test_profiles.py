@@ -229,3 +229,11 @@ def test_a_link_keeps_the_profile_over_pages(open_page: OpenPage):
     at = open_page(BATCH, NO_QUESTIONS)
     at = at.switch_page(BOTTLENECK).run()
     assert "estimates from measured kernels of H100 SXM, open data" in says(at)
+
+
+def test_profiles_are_put_together_once_a_run(open_page: OpenPage, monkeypatch):
+    calls, real = [], profile_view.options
+    monkeypatch.setattr(profile_view, "options", lambda: calls.append(1) or real())
+    at = open_page(PAGE)
+    assert not at.exception
+    assert len(calls) == 1
