@@ -64,12 +64,12 @@ def to_markdown(card: Scorecard) -> str:
 def header(card: Scorecard) -> list[tuple[str, str]]:
     """Name and value of each line above the items."""
     day = datetime.fromtimestamp(card.opened_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    seed = "the pack's own" if card.seed is None else str(card.seed)
+    numbers = "the pack's own" if card.seed is None else f"seed {card.seed}"
     cost = sum(hint.cost for hint in card.hints)
     rows = [
         ("pack", f"{card.pack} ({card.level}{', solo' if card.solo else ''})"),
         ("cards", "; ".join(card.cards.values())),
-        ("numbers", f"seed {seed}, edition {card.content_hash}"),
+        ("numbers", f"{numbers}, edition {card.content_hash}"),
         ("when", f"{day}, {clock(card.duration_s)} of {clock(card.planned_s)}"),
         ("hints", f"{len(card.hints)}, cost {significant(cost, 3)}" if card.hints else "none"),
         ("twists", "; ".join(twist.id for twist in card.twists) or "none"),

@@ -9,14 +9,20 @@ from pages._ui.mock_console_bar import bar
 from pages._ui.mock_console_evidence import evidence_box
 from pages._ui.mock_console_now import now
 from pages._ui.mock_console_tabs import tabs
+from pages._ui.mock_scorecard import scorecard_view
 from pages._ui.room import Room
 
 _CSS = asset("mock_bar.css", "mock_console.css")
 
 
 def console(room: Room) -> None:
-    """All of it; ``room.pulse()`` comes after. A second rater has the same, without what only the lead may do."""
+    """All of it, below the scorecard once the session is over; ``room.pulse()`` comes after.
+
+    A second rater has the same, without what only the lead may do.
+    """
     bar(room)
+    if room.public.finished:  # what both came for, above what led there
+        scorecard_view(room)
     left, right = st.columns([9, 11], gap="large")
     with left:
         now(room)

@@ -8,7 +8,6 @@ from pages._ui import mock_links, registry, rooms
 from pages._ui.mock_candidate import candidate, observer
 from pages._ui.mock_console import console
 from pages._ui.mock_door import door, watches, watching_note
-from pages._ui.mock_scorecard import scorecard_view
 from pages._ui.room import Room, opened
 from pages._ui.words import plain
 
@@ -23,8 +22,6 @@ def inside(room: Room) -> None:
         for words in changes(room.state, room.bank):
             st.warning(plain(words), icon=":material/published_with_changes:")
         console(room)
-        if room.public.finished:
-            scorecard_view(room)
 
 
 rooms.keep_browser_id()
