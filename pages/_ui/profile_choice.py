@@ -96,7 +96,7 @@ def use_button(profile: Profile, profile_id: str, *, key: str) -> None:
             "would stand beside."
         )
         return
-    if profile_id == state.profile_id() and active() is not None:
+    if profile_id == state.profile_id() and active() is profile:  # and not an earlier one of the reader's own
         st.markdown(":material/check_circle: The step pages estimate on it.")
         return
     words = "Moves the scenario to this accelerator: estimates from its measured kernels, floors from the datasheet"

@@ -34,9 +34,8 @@ def options() -> dict[str, Profile]:
         if profile is not None:
             found[f"{RECORDED}{name}"] = profile
     found |= results.joined_recorded()
-    own = results.mine() or results.here()
-    if own is not None and own.profile is not None:
-        found[state.OWN_PROFILE] = own.profile
+    if own := results.own_profile():
+        found[state.OWN_PROFILE] = own
     return found
 
 

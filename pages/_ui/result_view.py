@@ -46,8 +46,13 @@ def show(opened: Opened) -> None:
         st.warning(f"A partial result: {plain(opened.result.stopped)}.", icon=":material/warning:")
     for note in opened.result.notes:
         st.caption(plain(note))
-    if opened.profile:
-        profile_choice.use_button(opened.profile, opened.profile_id, key="measure.use")
+    if used := results.estimated_on(opened):
+        profile_choice.use_button(used, opened.profile_id, key="measure.use")
+        if used is not opened.profile:
+            st.caption(
+                f"Estimates take all your results on {plain(used.file.device)} together: each table is that of the "
+                "largest result that has it. The pictures below are of the one chosen above."
+            )
         profile_choice.badge()
     parts: dict[str, Callable[[Opened], None]] = dict(
         zip(TABS, (_roofline, _memory, _attention, _launches, _collectives, _predictions, _numbers), strict=True)

@@ -21,8 +21,10 @@ from pages._ui.state import OWN_PROFILE
 from pages._ui.words import plain
 
 _MINE, _CHOICE, _UPLOAD, _SEEN = "measure.mine", "measure.result", "measure.upload", "measure.seen"
+_IN_BOX, _PROBLEMS = "measure.in_box", "measure.problems"
 _HERE, _MY_FILE = "run here", "my file"  # beside the names of recorded ones
 MAX_UPLOAD_MB = MAX_CHARS // 1_000_000
+MAX_FILES = 8  # of one reader
 RECORDED = "run-"  # before the name of a recorded result, in a profile's id
 
 
@@ -33,6 +35,7 @@ class Opened:
     result: Result
     text: str
     profile_id: str  # by which the step pages know its kernels
+    file_name: str = ""  # of a reader's own
 
     @cached_property
     def entry(self) -> dict[str, Any]:
@@ -101,50 +104,108 @@ def here() -> Opened | None:
     return _of_run(found[0]) if found else None
 
 
-def mine() -> Opened | None:
-    """The reader's own file, if one was opened in this session."""
-    opened: Opened | None = st.session_state.get(_MINE)
-    return opened
+def mine() -> tuple[Opened, ...]:
+    """The reader's own files that were opened in this session, each once."""
+    return tuple(dict.fromkeys(_held().values()))
+
+
+def own_profile(opened: Opened | None = None) -> Profile | None:
+    """Kernels and links of the reader's own results on one kind of device as one profile, as of recorded ones.
+
+    Args:
+        opened: one of the results on that device; None: the file that was opened last, else this server's run.
+    """
+    run = here()
+    every = [*mine(), *([run] if run else [])]
+    last = opened or (mine()[-1:] or (run,))[0]
+    if last is None or last.profile is None:
+        return None
+    device = last.profile.file.device
+    alike = [(one.result, one.profile) for one in every if one.profile and one.profile.file.device == device]
+    alike.sort(key=lambda found: -len(found[0].measurements))
+    return _joined(tuple(profile for _, profile in alike)) if len(alike) > 1 else last.profile
+
+
+def estimated_on(opened: Opened) -> Profile | None:
+    """The profile that pages take if this result is to be estimated on."""
+    return own_profile(opened) if opened.profile_id == OWN_PROFILE else opened.profile
+
+
+@lru_cache(maxsize=8)
+def _joined(profiles: tuple[Profile, ...]) -> Profile:
+    return join(profiles)
+
+
+def _held() -> dict[str, Opened]:
+    """Opened files by the id of their upload; each reader has those of the session."""
+    held: dict[str, Opened] = st.session_state.setdefault(_MINE, {})
+    return held
 
 
 def upload_box() -> None:
-    """Take a file of the reader's; what is wrong with it is said in words, and the last good one stays."""
-    chosen = st.file_uploader(
-        f"A result written by the benchmark (JSON, up to {MAX_UPLOAD_MB} MB)",
+    """Take files of the reader's; what is wrong with one is said in words, good ones stay until they are taken out."""
+    files = st.file_uploader(
+        f"Results written by the benchmark (JSON, up to {MAX_UPLOAD_MB} MB each); estimates take those of one device "
+        "together, such as a full set and collectives",
         type="json",
+        accept_multiple_files=True,
         key=_UPLOAD,
         max_upload_size=MAX_UPLOAD_MB,
         on_change=_take,
     )
-    if chosen is None:
+    in_box = [file.file_id for file in files]  # empty after a visit to another page, where opened files stay opened
+    st.session_state[_IN_BOX] = in_box
+    if not in_box:
         return
-    if problem := st.session_state.get(f"{_UPLOAD}.problem"):
+    for problem in st.session_state.get(_PROBLEMS, ()):
         refusal(problem)
-    elif opened := mine():
+    for opened in dict.fromkeys(_held()[file_id] for file_id in in_box if file_id in _held()):
         st.markdown(f":material/check_circle: Opened: {plain(opened.title)}. It is kept for this visit only.")
 
 
 def _take() -> None:
-    chosen = st.session_state.get(_UPLOAD)
-    st.session_state[f"{_UPLOAD}.problem"] = ""
-    if chosen is None:
-        return
-    data = chosen.getvalue()
-    try:
-        st.session_state[_MINE] = Opened(read(data), data.decode("utf-8-sig"), OWN_PROFILE)
-        st.session_state[_CHOICE] = _MY_FILE
-    except ResultError as error:
-        st.session_state[f"{_UPLOAD}.problem"] = str(error)
+    files = st.session_state.get(_UPLOAD) or []
+    held, ids = _held(), {file.file_id for file in files}
+    for file_id in st.session_state.get(_IN_BOX, ()):
+        if file_id not in ids:
+            held.pop(file_id, None)
+    problems: list[str] = []
+    for file in files:
+        if file.file_id in held:
+            continue
+        try:
+            held[file.file_id] = _open(file.name, file.getvalue())
+            st.session_state[_CHOICE] = next(key for key, one in _choices().items() if one is held[file.file_id])
+        except ResultError as error:
+            problems.append(f"{file.name}: {error}" if len(files) > 1 else str(error))
+    st.session_state[_PROBLEMS] = problems
+
+
+def _choices() -> dict[str, Opened]:
+    """The reader's files by what the list knows them as, which stays as others come and go."""
+    by_file = {opened: file_id for file_id, opened in reversed(_held().items())}
+    return {f"{_MY_FILE} {by_file[opened]}": opened for opened in mine()}
+
+
+def _open(file_name: str, data: bytes) -> Opened:
+    """Read one file; the one that is open already if it is the same."""
+    result, text = read(data), data.decode("utf-8-sig")
+    there = next((one for one in mine() if one.text == text), None)
+    if there is None and len(mine()) >= MAX_FILES:
+        raise ResultError(f"{MAX_FILES} files are open already.", "Take one out, then choose this one again.")
+    return there or Opened(result, text, OWN_PROFILE, file_name)
 
 
 def choose() -> Opened | None:
     """Which result is shown; None where there is none at all."""
     options: dict[str, str] = {}
-    run, own = here(), mine()
+    run, own = here(), _choices()
     if run is not None:
         options[_HERE] = f"Run on this server: {run.title}"
-    if own is not None:
-        options[_MY_FILE] = f"Your file: {own.title}"
+    titles = [one.title for one in own.values()]
+    for key, one in own.items():
+        alike = titles.count(one.title) > 1
+        options[key] = f"Your file{f' {one.file_name}' if alike else ''}: {one.title}"
     options |= {name: f"Recorded: {opened_recorded(name).title}" for name in largest_first()}
     if not options:
         st.info("No result is recorded yet: measure, or open a file.", icon=":material/info:")
@@ -156,4 +217,4 @@ def choose() -> Opened | None:
     if st.session_state.get(_CHOICE) not in options:
         st.session_state[_CHOICE] = next(iter(options))
     picked = st.selectbox("Result", list(options), format_func=options.__getitem__, key=_CHOICE, width=640)
-    return {_HERE: run, _MY_FILE: own}.get(picked) or opened_recorded(picked)
+    return ({_HERE: run} | own).get(picked) or opened_recorded(picked)

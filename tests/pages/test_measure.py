@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.microbench.job import ROOT, Progress
 from core.microbench.recorded import names
-from pages._ui import gpu_run, place
+from pages._ui import gpu_run, place, results
 from tests import fake_python
 from tests.core.own_run import RESULT
 from tests.pages.conftest import OpenPage
@@ -251,7 +251,7 @@ def test_peak_memory_is_predicted_where_it_was_counted(open_page: OpenPage):
 def test_an_uploaded_result_is_drawn_and_can_be_estimated_on(open_page: OpenPage):
     at = upload(open_page(PAGE), RESULT.model_dump_json().encode())
     assert "Opened: NVIDIA H200: full set, 2026-11-30." in says(at)
-    assert at.selectbox(key="measure.result").value == "my file"
+    assert at.selectbox(key="measure.result").value.startswith("my file ")
     assert "so the ridge really is at" in says(at)
     at = press(at, "Use as my accelerator")
     assert not at.exception
@@ -287,6 +287,91 @@ def test_what_is_no_json_is_refused_in_words(open_page: OpenPage, data):
     at = upload(open_page(PAGE), data)
     assert not at.exception
     assert ":red[" in says(at)
+
+
+def upload_all(at: AppTest, **documents: object) -> AppTest:
+    files = [(f"{name}.json", json.dumps(one).encode(), "application/json") for name, one in documents.items()]
+    return at.file_uploader(key="measure.upload").set_value(files).run()
+
+
+def part(*kinds: str, name: str = "NVIDIA H200", set_name: str = "full") -> dict[str, object]:
+    document = json.loads(RESULT.model_dump_json())
+    document["measurements"] = [one for one in document["measurements"] if one["kind"] in kinds]
+    document["system"] |= {"name": name}
+    document["run"] |= {"set": set_name}
+    return document
+
+
+def test_a_set_and_collectives_of_one_device_are_estimated_on_together(open_page: OpenPage):
+    at = open_page(PAGE)
+    single, links = part("copy", "matmul", "attention_decode"), part("collective", set_name="collectives")
+    at = upload_all(at, full=single, links=links)
+    assert not at.exception
+    assert says(at).count("Opened: NVIDIA H200") == 2
+    own = [option for option in at.selectbox(key="measure.result").options if option.startswith("Your file")]
+    assert own == [
+        "Your file: NVIDIA H200: full set, 2026-11-30",
+        "Your file: NVIDIA H200: collectives set, 2026-11-30",
+    ]
+    assert "Estimates take all your results on NVIDIA H200 together" in says(at)
+    at = press(at, "Use as my accelerator")
+    profile = at.session_state["profile.own"]
+    assert profile.products
+    assert profile.messages
+    assert "The step pages estimate on it." in says(at)
+    silicon = at.switch_page("pages/gpu/profiles.py").run()
+    assert "H200 SXM, own run: yours" in silicon.selectbox(key="profiles.one").options
+
+
+def test_each_file_is_drawn_alone_and_another_device_stays_apart(open_page: OpenPage):
+    at = upload_all(
+        open_page(PAGE), full=part("copy", "matmul"), other=part("matmul", "collective", name="NVIDIA H100 80GB HBM3")
+    )
+    assert not at.exception
+    assert "Estimates take all your results" not in says(at)
+    at = press(at, "Use as my accelerator")
+    assert at.session_state["profile.own"].file.accelerator == "h100-sxm", "the file opened last is shown first"
+    first = at.selectbox(key="measure.result").options[0]
+    assert first.startswith("Your file: NVIDIA H200")
+    at = at.selectbox(key="measure.result").select_index(0).run()
+    assert "Use as my accelerator" in labels(at), "it is the other that pages estimate on"
+
+
+def test_a_file_that_is_taken_out_or_refused_leaves_the_others(open_page: OpenPage):
+    at = upload_all(open_page(PAGE), full=part("copy", "matmul"), bad={"format": "microbench/9"})
+    assert "bad.json: This file is microbench/9" in says(at)
+    assert says(at).count("Opened:") == 1
+    at = upload_all(at, links=part("collective", set_name="collectives"))
+    options = at.selectbox(key="measure.result").options
+    assert [option for option in options if "Your file" in option] == [
+        "Your file: NVIDIA H200: collectives set, 2026-11-30"
+    ]
+    assert "microbench/9" not in says(at)
+    at = at.file_uploader(key="measure.upload").clear().run()
+    assert not any("Your file" in option for option in at.selectbox(key="measure.result").options)
+
+
+def test_files_stay_open_over_a_visit_to_another_page_and_more_may_come(open_page: OpenPage):
+    at = upload_all(open_page(PAGE), full=part("copy", "matmul"))
+    at = at.switch_page("pages/gpu/profiles.py").run()
+    at = at.switch_page(PAGE).run()
+    assert not at.file_uploader(key="measure.upload").value
+    at = upload_all(at, links=part("collective", set_name="collectives"))
+    assert not at.exception
+    assert sum("Your file" in option for option in at.selectbox(key="measure.result").options) == 2
+    assert "Estimates take all your results on NVIDIA H200 together" in says(at)
+
+
+def test_a_file_opened_twice_is_one_and_equal_titles_are_told_by_their_names(open_page: OpenPage):
+    at = upload_all(open_page(PAGE), a=part("matmul"), b=part("matmul"), c=part("copy", "matmul"))
+    own = [option for option in at.selectbox(key="measure.result").options if "Your file" in option]
+    assert own == [f"Your file {name}.json: NVIDIA H200: full set, 2026-11-30" for name in ("a", "c")]
+
+
+def test_a_reader_keeps_a_few_files_and_is_told_so(open_page: OpenPage):
+    many = {f"r{at}": part("matmul", name=f"Card {at}") for at in range(results.MAX_FILES + 1)}
+    at = upload_all(open_page(PAGE), **many)
+    assert f"{results.MAX_FILES} files are open already. Take one out" in says(at)
 
 
 def test_a_result_without_kernels_still_opens(open_page: OpenPage):
