@@ -2,8 +2,9 @@
 // that was restarted, whose first page run draws every box anew and empty.
 //
 // Python sends a name for the form, the room, a token that is new whenever it has kept what was sent or has itself
-// written into the boxes ("" before it ever did), the boxes' classes in a fixed order, and a token that is new whenever
-// what was sent was refused. Drafts lie in the session storage of this tab and end with it.
+// written into the boxes ("" before it ever did), the boxes' classes in a fixed order, a token that is new whenever what
+// was sent was refused, and the texts that it has kept, if those are what the first token is about: what was typed while
+// that word was on its way is another text. Drafts lie in the session storage of this tab and end with it.
 const PREFIX = "ridgepoint.draft.";
 const LOOK_MS = 250; // for a box that was drawn anew
 const UNHEARD_LOOKS = 12; // with nothing running: an empty box whose text Python did not confirm was not heard
@@ -15,7 +16,7 @@ let timer = 0;
 let nothing = 0; // looks that found no box
 let lost = false; // the connection
 
-export default function ({ data: [name, room, token, classes, back] }) {
+export default function ({ data: [name, room, token, classes, back, sent] }) {
   const before = forms.get(name);
   const known = before?.room === room ? before : { token: "", back, boxes: [] };
   const boxes = classes.map((each, at) => ({
@@ -27,7 +28,7 @@ export default function ({ data: [name, room, token, classes, back] }) {
   }));
   forms.set(name, { room, token, back, boxes });
   if (known !== before) boxes.forEach(keepEarly);
-  if (token && token !== known.token) boxes.forEach(forget);
+  if (token && token !== known.token) boxes.forEach((box, at) => forget(box, sent[at]));
   if (back !== known.back) boxes.forEach((box) => (box.wanted = true)); // a form empties its boxes when it is sent
   start();
   look();
@@ -95,7 +96,8 @@ function look() {
   }
 }
 
-function forget(box) {
+function forget(box, sent) {
+  if (sent !== undefined && stored(box) !== sent) return;
   const found = field(box);
   // Put back while Python's word that it was kept was on its way.
   if (found && box.restored && found.value === box.restored) write(found, "");

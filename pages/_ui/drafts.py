@@ -2,7 +2,7 @@
 
 with st.form("console.note.form"):
     st.text_area("Private note", key="console.note")
-    st.form_submit_button("Keep the note", on_click=keep)      # calls drafts.settled("console.note")
+    st.form_submit_button("Keep the note", on_click=keep)      # calls drafts.settled("console.note", text)
 drafts.keep(room, "console.note", "console.note")              # after the form, in the same part
 """
 
@@ -26,17 +26,22 @@ def keep(room: Room, form: str, *boxes: str) -> None:
         form: a name for them together, the same in ``settled``.
         boxes: keys of text inputs and text areas, always in the same order.
     """
-    token, back = (st.session_state.get(name, "") for name in (_token_of(form), _back_of(form)))
+    token, *sent = st.session_state.get(_token_of(form), [""])
+    back = st.session_state.get(_back_of(form), "")
     _component(
         key=f"drafts.{form}",  # mock_bar.css takes it out of the flow
-        data=[form, f"{room.id}.{room.role}", token, [f"st-key-{_class_of(box)}" for box in boxes], back],
+        data=[form, f"{room.id}.{room.role}", token, [f"st-key-{_class_of(box)}" for box in boxes], back, sent],
         height="content",
     )
 
 
-def settled(form: str) -> None:
-    """In a callback: the room has what was sent, or the page has itself written into the boxes."""
-    st.session_state[_token_of(form)] = secrets.token_hex(6)
+def settled(form: str, *sent: str) -> None:
+    """In a callback: the room has what was sent, or the page has itself written into the boxes.
+
+    Args:
+        sent: what the room has, by box; what was typed since stays a draft. Left out, nothing does.
+    """
+    st.session_state[_token_of(form)] = [secrets.token_hex(6), *sent]
 
 
 def refused(form: str) -> None:

@@ -50,7 +50,7 @@ def _keep(room: Room) -> None:
     """The browser empties the box when a line is sent and then heeds no value from here: it puts a refused one back."""
     typed = st.session_state.get(BOX) or ""
     if room.act("evidence", at=BOX, **captured(typed, room.state.plan.items)):
-        drafts.settled(BOX)
+        drafts.settled(BOX, typed)
     else:
         st.session_state[BOX] = typed
         drafts.refused(BOX)
@@ -144,7 +144,7 @@ def notes_tab(room: Room) -> None:
 def _keep_note(room: Room) -> None:
     typed = st.session_state.get(NOTE) or ""
     if room.act("note", text=typed):
-        drafts.settled(NOTE)
+        drafts.settled(NOTE, typed)
     else:
         st.session_state[NOTE] = typed
         drafts.refused(NOTE)

@@ -188,6 +188,40 @@ def test_a_room_that_was_left_leaves_nothing_running_in_the_browser(app: OpenPag
     page.wait_for_function("looks => window.looks > looks", arg=looks)
 
 
+def test_the_next_line_is_kept_though_word_of_the_last_one_comes_while_it_stands_there(
+    browser: Browser, server: Server, rooms: Rooms
+):
+    room = rooms.played(at_phase(3))
+    context = browser.new_context(base_url=server.url, storage_state=cookie_of("interviewer"))
+    page = context.new_page()
+    held: list[str | bytes] | None = None
+    routes: list[WebSocketRoute] = []
+
+    def route(socket: WebSocketRoute) -> None:
+        routes.append(socket)
+        upstream = socket.connect_to_server()
+        upstream.on_message(lambda message: socket.send(message) if held is None else held.append(message))
+
+    page.route_web_socket(re.compile("/_stcore/stream"), route)
+    page.goto(room.path("interviewer"))
+    wait_idle(page)
+    held = []
+    box(page, "Evidence").fill("+ derived 4/3 #arithmetic")
+    box(page, "Evidence").press("Enter")
+    room.until(lambda state: len(state.ratings["interviewer"].evidence) == 1, page)
+    box(page, "Evidence").fill("asked about padding")
+    page.wait_for_timeout(500)
+    late, held = held, None
+    for message in late:
+        routes[-1].send(message)
+    expect(page.get_by_text("derived 4/3")).to_be_visible()
+    wait_idle(page)
+    expect(box(page, "Evidence")).to_have_value("asked about padding")
+    reload(page)
+    expect(box(page, "Evidence")).to_have_value("asked about padding")
+    context.close()
+
+
 def test_a_line_that_went_down_a_dead_connection_stands_in_the_box_again(
     browser: Browser, server: Server, rooms: Rooms
 ):
