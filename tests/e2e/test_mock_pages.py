@@ -52,6 +52,19 @@ def test_a_seat_is_clean_by_axe_and_fits_a_phone(app: OpenPage, rooms: Rooms, na
     assert not scrolls_sideways(phone)
 
 
+def test_every_share_of_how_sure_is_in_view_on_a_phone(app: OpenPage, rooms: Rooms):
+    room = rooms.played(at_phase(4).does("interviewer", "drill_released", drill=DRILL))
+    page = seat(app, room, "candidate", **PHONE)
+    shares = page.get_by_text("99%", exact=True)
+    expect(shares).to_have_count(2)  # of a claim, and of the drill
+    for share in shares.all():
+        beyond = share.evaluate("""share => {
+            const group = share.closest("[class*=-confidence]").getBoundingClientRect();
+            return share.closest("button").getBoundingClientRect().right - group.right;
+        }""")
+        assert beyond <= 0.5
+
+
 @pytest.mark.parametrize("path", ["/solo", "/calibrate"])
 def test_solo_and_calibration_are_clean_by_axe_and_fit_a_phone(app: OpenPage, path: str):
     page = app(path)
