@@ -12,7 +12,9 @@ _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 _SETTLED = """async () => {
   const running = document.getAnimations().filter((one) => one.playState === "running");
   const ending = running.filter((one) => one.effect.getComputedTiming().endTime !== Infinity);
-  await Promise.all(ending.map((one) => one.finished.catch(() => {})));
+  // Of one whose element is taken off the page meanwhile the end may never be told: then it is looked at anew.
+  const ended = Promise.all(ending.map((one) => one.finished.catch(() => {})));
+  if (!(await Promise.race([ended, new Promise((late) => setTimeout(late, 2000))]))) return false;
   return document.querySelector("[data-stale=true]") === null;
 }"""
 _RUN = """async (tags) => {
