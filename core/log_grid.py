@@ -42,7 +42,7 @@ class Reading:
     seconds: Floats
     outside: Mask  # not between measured cells: continued
     notes: tuple[str, ...] = ()  # how it was read where not as it stands, in sentences
-    short: Mask | None = None  # of those outside, where sizes are but smaller than the first measured; None: nowhere
+    short: Mask | None = None  # of those outside, where a larger measured size stands for a smaller; None: nowhere
 
     @property
     def inside(self) -> bool:
@@ -51,7 +51,7 @@ class Reading:
 
     @property
     def bounds(self) -> bool:
-        """Whether every answer outside is the time of the first measured size for a smaller one: an upper bound."""
+        """Whether every answer outside is the time of a larger measured size: an upper bound."""
         return self.short is not None and not bool(np.any(self.outside & ~self.short))
 
     def times(self, factor: ArrayLike) -> Reading:
@@ -88,6 +88,7 @@ class LogGrid:
         if self.measured.shape != shape:
             raise ValueError(f"seconds has the shape {self.measured.shape}; the axes ask for {shape}")
         self.there: Mask = ~np.isnan(self.measured)  # later also what lies between measured cells
+        self.bounded: Mask = np.zeros(shape, dtype=bool)  # missing ones that a larger cell's time stands for
         if not self.there.any():
             raise ValueError("no cell of the table was measured")
         positive("seconds", self.measured[self.there])
@@ -119,7 +120,7 @@ class LogGrid:
             width = np.log(values[upper] / values[lower])
             share = np.where(width > 0, np.log(held / values[lower]) / np.where(width > 0, width, 1.0), 0.0)
             places.append((lower, np.asarray(share)))
-        gaps = np.zeros(asked[0].shape, dtype=bool)
+        gaps, bounds = (np.zeros(asked[0].shape, dtype=bool) for _ in range(2))  # corners to be filled, and by what
         for corner in product((0, 1), repeat=len(self.axes)):
             weight = np.ones(asked[0].shape)
             index = []
@@ -127,11 +128,17 @@ class LogGrid:
                 weight = weight * (share if step else 1.0 - share)
                 index.append(np.minimum(lower + step, len(axis.values) - 1))
             logs = logs + weight * np.log(self.rising[tuple(index)])
-            gaps = gaps | ((weight > 0) & ~self.there[tuple(index)])
+            at = tuple(index)
+            gaps = gaps | ((weight > 0) & ~self.there[at] & ~self.bounded[at])
+            bounds = bounds | ((weight > 0) & self.bounded[at])
+        if bounds.any():
+            notes.append(
+                f"Cells of {_list(self.axes)} that were not measured are charged as the next larger: an upper bound."
+            )
         if gaps.any():
             notes.append(f"Cells of {_list(self.axes)} that were not measured are continued from the nearest one.")
-        outside = beyond | below | gaps
-        return Reading(np.exp(logs), outside, tuple(notes), below & ~beyond & ~gaps)
+        sure = beyond | gaps
+        return Reading(np.exp(logs), sure | below | bounds, tuple(notes), (below | bounds) & ~sure)
 
     @property
     def moved(self) -> Floats:
@@ -147,17 +154,22 @@ class LogGrid:
         for dim in order:
             axis = self.axes[dim]
             places = np.log(axis.values)
-            times, known = np.moveaxis(filled, dim, -1), np.moveaxis(there, dim, -1)
+            times, known, bounded = (np.moveaxis(cells, dim, -1) for cells in (filled, there, self.bounded))
             for place in np.argwhere(np.isnan(times).any(axis=-1) & ~np.isnan(times).all(axis=-1)):
                 line, ours = times[tuple(place)], known[tuple(place)]
                 have = np.flatnonzero(~np.isnan(line))
                 gaps = np.isnan(line)
                 past = axis.power * np.maximum(places - places[have[-1]], 0.0)
+                # An upper bound where a larger cell's time stands for it, unless that was itself filled otherwise.
+                larger = (ours | bounded[tuple(place)])[have]
+                bounds = (np.interp(places, places[have], larger) == 1) & (places < places[have[-1]])
+                bounded[tuple(place)][gaps] = bounds[gaps]
                 line[gaps] = np.exp(np.interp(places, places[have], np.log(line[have])) + past)[gaps]
                 sure = np.flatnonzero(ours)
                 if sure.size:
                     ours[sure[0] : sure[-1] + 1] = True
         self.there = there
+        self.bounded &= ~there
         return filled
 
     def _rising(self, seconds: Floats) -> Floats:

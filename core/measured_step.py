@@ -21,8 +21,8 @@ class Part(NamedTuple):
     label: str
     kind: str  # matrices, attention, between (norms, activations, cache writes), messages, launches
     seconds: Floats
-    # measured: between measured cells. bounded: smaller than the first of them, charged as that. continued: beyond the
-    # last, or where cells are missing. stated: not measured at all.
+    # measured: between measured cells. bounded: smaller, charged as the next larger one. continued: beyond the last,
+    # or from cells that are no bound. stated: not measured at all.
     basis: Basis
     notes: tuple[str, ...] = ()
 

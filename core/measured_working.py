@@ -7,13 +7,13 @@ from core.working import Term, Working, number, scalar
 
 _HOW: dict[Basis, str] = {
     "measured": "between measured cells",
-    "bounded": "charged as the first measured size, an upper bound",
+    "bounded": "charged as the next larger measured size, an upper bound",
     "continued": "continued beyond measured cells",
     "stated": "not measured: stated",
 }
 _RESTS: dict[Basis, str] = {
     "measured": "rests on measured cells",
-    "bounded": "on tables whose first size is larger, charged as if it were that: an upper bound",
+    "bounded": "on the next larger measured size: an upper bound",
     "continued": "on tables continued beyond their measured cells",
     "stated": "on stated efficiencies, where nothing was measured",
 }

@@ -59,15 +59,31 @@ def test_beyond_either_end_it_is_marked_and_said(measured, factor):
     assert short.seconds == pytest.approx(table.rising[0]), "no quicker than the smallest call"
 
 
-def test_a_smaller_size_is_told_from_one_past_the_end_and_from_a_gap():
-    table = LogGrid((Axis("a", (2.0, 8.0)), Axis("b", (10.0, 20.0))), [[1.0, 2.0], [np.nan, 4.0]])
+def test_a_smaller_size_is_told_from_one_past_the_end():
+    table = LogGrid((Axis("a", (2.0, 8.0)), Axis("b", (10.0, 20.0))), [[1.0, 2.0], [3.0, 4.0]])
     below = table.read(1, [10, 15])
     assert below.bounds
     assert below.times(3).noted("said").short.tolist() == [True, True]
-    assert table.read([1, 4], 15).short.tolist() == [True, False]
-    assert not table.read([1, 4], 15).bounds, "4 lies beside the missing cell"
+    assert table.read([1, 16], 15).short.tolist() == [True, False]
     assert not table.read(1, 30).bounds, "too short on one side, too long on the other"
-    assert not table.read(16, 15).bounds
+    inside = table.read(4, 15)
+    assert inside.inside
+    assert inside.bounds
+
+
+def test_a_missing_cell_is_an_upper_bound_where_a_larger_one_stands_for_it():
+    axes = (Axis("a", (2.0, 8.0)), Axis("b", (10.0, 20.0)))
+    first = LogGrid(axes, [[1.0, 2.0], [np.nan, 4.0]]).read(8, 10)
+    assert (float(first.seconds), first.bounds) == (4.0, True)
+    assert first.notes == ("Cells of a and b that were not measured are charged as the next larger: an upper bound.",)
+    last = LogGrid(axes, [[1.0, 2.0], [3.0, np.nan]]).read(8, [10, 20])
+    assert last.outside.tolist() == [False, True]
+    assert not last.bounds, "grown beyond the last"
+    assert "continued from the nearest one" in last.notes[0]
+    # The line of a = 8 is missing and lies between measured ones, whose first cells larger ones stand for.
+    rest = LogGrid((Axis("a", (2.0, 8.0, 32.0)), axes[1]), [[np.nan, 2.0], [np.nan] * 2, [np.nan, 9.0]])
+    assert rest.bounded.tolist() == [[True, False], [True, False], [True, False]]
+    assert rest.there.tolist() == [[False, True], [False, True], [False, True]]
 
 
 def test_work_that_grows_with_a_power_is_continued_so():

@@ -35,11 +35,11 @@ def test_matrices_narrower_than_the_tables_first_are_an_upper_bound_and_not_past
     cut = ends.model_copy(update={"n": ends.n[first:], "seconds": ends.seconds[first:]})
     profile = Profile(H200.file.model_copy(update={"matmul": (cut,)}))
     step = measured_decode(profile, LLAMA, 4096, batch=32, tensor_parallel=8)
-    label = "query, key and value projections (charged as the first measured size, an upper bound)"
+    label = "query, key and value projections (charged as the next larger measured size, an upper bound)"
     assert label in [term.label for term in measured_working(step).terms]  # (64 + 2 * 8) * 128 / 8 = 1,280 wide
     assert "columns n: 1,280 lies below the table's first size, 4,096; charged as that: an upper bound." in step.notes
     said = basis_in_words(step)
-    assert "on tables whose first size is larger, charged as if it were that: an upper bound" in said
+    assert "on the next larger measured size: an upper bound" in said
     assert "beyond" not in said
     whole = measured_decode(H200, LLAMA, 4096, batch=32, tensor_parallel=8)
     assert step.step_s > whole.step_s
