@@ -170,15 +170,19 @@ def _take() -> None:
         if file_id not in ids:
             held.pop(file_id, None)
     problems: list[str] = []
+    new: list[Opened] = []
     for file in files:
         if file.file_id in held:
             continue
         try:
             held[file.file_id] = _open(file.name, file.getvalue())
-            st.session_state[_CHOICE] = next(key for key, one in _choices().items() if one is held[file.file_id])
+            new.append(held[file.file_id])
         except ResultError as error:
             problems.append(f"{file.name}: {error}" if len(files) > 1 else str(error))
     st.session_state[_PROBLEMS] = problems
+    if new:  # the one with most to show
+        largest = max(new, key=lambda opened: len(opened.result.measurements))
+        st.session_state[_CHOICE] = next(key for key, one in _choices().items() if one is largest)
 
 
 def _choices() -> dict[str, Opened]:

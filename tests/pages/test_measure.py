@@ -313,6 +313,7 @@ def test_a_set_and_collectives_of_one_device_are_estimated_on_together(open_page
         "Your file: NVIDIA H200: full set, 2026-11-30",
         "Your file: NVIDIA H200: collectives set, 2026-11-30",
     ]
+    assert at.selectbox(key="measure.result").index == 0, "of both the one with most to show"
     assert "Estimates take all your results on NVIDIA H200 together" in says(at)
     at = press(at, "Use as my accelerator")
     profile = at.session_state["profile.own"]
@@ -330,7 +331,7 @@ def test_each_file_is_drawn_alone_and_another_device_stays_apart(open_page: Open
     assert not at.exception
     assert "Estimates take all your results" not in says(at)
     at = press(at, "Use as my accelerator")
-    assert at.session_state["profile.own"].file.accelerator == "h100-sxm", "the file opened last is shown first"
+    assert at.session_state["profile.own"].file.accelerator == "h100-sxm", "the largest file is shown first"
     first = at.selectbox(key="measure.result").options[0]
     assert first.startswith("Your file: NVIDIA H200")
     at = at.selectbox(key="measure.result").select_index(0).run()
