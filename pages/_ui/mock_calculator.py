@@ -50,6 +50,16 @@ def calculator(room: Room) -> None:
     room.part("calculator", partial(_draw, room), _depends_on)
 
 
+def put_back() -> None:
+    """The browser has let go of the controls, with a tab that was closed: send the room's values along with them again.
+
+    The server still has theirs, since a part within a tab is no part of the run that closes it. Drawn without a value,
+    each would stand at its first option, and tell that as a move.
+    """
+    for field in (MODEL, ACCELERATOR, *TRAINING, *SERVING):
+        st.session_state.pop(f"mock.calc.{field}.seeded", None)
+
+
 def _depends_on(room: Room) -> object:
     public = room.public
     return public.sliders_seq, public.slider_hand, public.masked, public.finished, room.seated

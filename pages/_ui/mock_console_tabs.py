@@ -11,7 +11,7 @@ import streamlit as st
 from core.mock.rater_view import TruthStrip
 from pages._ui import mock_console_release as release
 from pages._ui.mock_board import claim_in_words, pad_text
-from pages._ui.mock_calculator import calculator
+from pages._ui.mock_calculator import calculator, put_back
 from pages._ui.mock_console_evidence import evidence_tab, notes_tab
 from pages._ui.mock_console_room import room_tab
 from pages._ui.mock_console_rubric import rubric_tab
@@ -19,6 +19,7 @@ from pages._ui.room import Room, Watch
 from pages._ui.step_page import data_table
 from pages._ui.words import money_safe, plain
 
+_OPEN = "console.tabs.open"
 HIDE = "Hide numbers until the candidate has answered"
 
 
@@ -41,8 +42,11 @@ def _watch(room: Room) -> object:
 
 def _draw(room: Room) -> None:
     drawn = st.tabs(list(TABS), key="console.tabs", on_change="rerun")
-    for place, tab in zip(drawn, TABS.values(), strict=True):
+    for place, (name, tab) in zip(drawn, TABS.items(), strict=True):
         if place.open:
+            if st.session_state.get(_OPEN) != (room.id, name):
+                st.session_state[_OPEN] = room.id, name
+                put_back()
             with place:
                 tab.draw(room)
 
