@@ -42,6 +42,7 @@ function start() {
   document.addEventListener("visibilitychange", () => document.hidden || tick(true));
   const state = { subtree: true, attributeFilter: ["data-test-connection-state"] };
   new MutationObserver(watch).observe(document.body, state);
+  new MutationObserver(closeError).observe(document.body, { childList: true });
   try {
     const worker = new Worker(URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" })));
     worker.onmessage = () => tick(false);
@@ -63,6 +64,15 @@ function watch() {
     lost = false;
     last = Date.now();
     again();
+  }
+}
+
+// After three seconds Streamlit opens a box of its own, once for each lost connection. It says no more than the banner,
+// and takes the keys away from whoever is writing.
+function closeError() {
+  if (!send || connected()) return;
+  for (const box of document.querySelectorAll("body > .stDialog")) {
+    if (box.querySelector("h2")?.textContent === "Connection error") box.querySelector("[aria-label=Close]")?.click();
   }
 }
 

@@ -188,6 +188,40 @@ def test_a_room_that_was_left_leaves_nothing_running_in_the_browser(app: OpenPag
     page.wait_for_function("looks => window.looks > looks", arg=looks)
 
 
+def test_a_connection_that_stays_away_takes_no_letter_from_the_scratchpad(
+    browser: Browser, server: Server, rooms: Rooms
+):
+    """Streamlit opens a box about the connection after three seconds, which took the keys."""
+    room = rooms.played(at_phase(3).does("candidate", "pad", text="8N over 6N"))
+    context = browser.new_context(base_url=server.url, storage_state=cookie_of("candidate"))
+    page = context.new_page()
+    routes: list[WebSocketRoute] = []
+
+    def route(socket: WebSocketRoute) -> None:
+        routes.append(socket)
+        socket.connect_to_server()
+
+    page.route_web_socket(re.compile("/_stcore/stream"), route)
+    page.goto(room.path("candidate"))
+    wait_idle(page)
+    page.evaluate("""() => new MutationObserver(() => {
+        if (document.querySelector("body > .stDialog")) window.opened = true;
+    }).observe(document.body, { childList: true })""")
+    area = page.get_by_label("Scratchpad, in Markdown")
+    area.press("Control+End")
+    context.set_offline(True)
+    routes[-1].close(code=1012)
+    expect(page.get_by_text("Reconnecting.")).to_be_visible()
+    page.wait_for_function("window.opened", timeout=15_000)
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(area).to_be_focused()
+    page.keyboard.type(" is 4/3")
+    expect(area).to_have_value("8N over 6N is 4/3")
+    context.set_offline(False)
+    room.until(lambda state: state.pad == "8N over 6N is 4/3", page, seconds=20)
+    context.close()
+
+
 def test_the_next_line_is_kept_though_word_of_the_last_one_comes_while_it_stands_there(
     browser: Browser, server: Server, rooms: Rooms
 ):
