@@ -104,9 +104,12 @@ def _hand(room: Room, writes: bool) -> None:
 def _control(room: Room, field: str, value: Value, *, disabled: bool) -> None:
     key = f"mock.calc.{field}"
     option = _option(value)
-    if key not in st.session_state or st.session_state.get(f"{key}.seeded") != option:
-        # Only then: writing it at every redraw would move a slider under a hand that drags it.
-        st.session_state[key] = st.session_state[f"{key}.seeded"] = option
+    if key not in st.session_state or st.session_state.get(f"{key}.seeded") != (room.page_run, option):
+        # Only then: writing it at every redraw would move a slider under a hand that drags it. Each run of the page
+        # writes it, since the one before may have been broken off: its values never came to the browser, which then
+        # shows the first option of each control and sends those with the next press.
+        st.session_state[key] = option
+        st.session_state[f"{key}.seeded"] = (room.page_run, option)
     changed = partial(_moved, room, field, key)
     words = label(field) if field in FIELDS else {MODEL: "Model", ACCELERATOR: "Accelerator"}[field]
     options = _options(field, option)

@@ -177,6 +177,15 @@ def test_a_slider_is_written_to_the_room_and_its_results_are_core_s():
     assert room.state.sliders == {"data_parallel": 128, "batch": 48}
 
 
+def test_each_run_of_the_page_sends_the_values_of_the_controls():
+    """The run before may have been broken off: each control of a browser without them stood at its first option."""
+    _, page = visit(at_phase(3))
+    for _ in range(2):
+        page.run()
+        assert page.at.select_slider(key="mock.calc.data_parallel").proto.set_value
+        assert page.at.selectbox(key="mock.calc.model").proto.set_value
+
+
 def results_sent(page: SeatVisit) -> bool:
     return "memory of the fullest GPU" in page.payload()
 
