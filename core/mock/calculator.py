@@ -1,7 +1,7 @@
 """The calculator of a mock session: what its mirrored controls hold, as a scenario, and what core says of it.
 
-The room keeps only values that somebody set; everything else stands where the app starts. Links are those that the
-accelerator usually comes with.
+The room keeps only values that somebody set; everything else stands where the app starts, but for what a pack asks for
+(``NOT_GIVEN_AWAY``). Links are those that the accelerator usually comes with.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ TRAINING = (
 )
 SERVING = ("serving_tensor_parallel", "weight_dtype", "kv_dtype", "context_len", "batch", "memory_fraction")
 Value = bool | float | str
+# The app starts with a layout that fits: which one does is the first question of several packs.
+NOT_GIVEN_AWAY: Mapping[str, Value] = {"zero_stage": 0, "recompute": "none"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def scenario_from(values: Mapping[str, Value]) -> Scenario:
         accelerator, own = found, links_of(found)
         links = (own.scale_up, own.scale_out)
     fields = {field: value for field, value in values.items() if field in FIELDS}
-    return build(scenario.model, accelerator, *links, field_values(scenario) | fields)
+    return build(scenario.model, accelerator, *links, field_values(scenario) | dict(NOT_GIVEN_AWAY) | fields)
 
 
 def values_of(scenario: Scenario) -> dict[str, Value]:

@@ -22,7 +22,7 @@ from core.mock.calculator import (
 )
 from core.mock.events import SlidersMoved
 from core.model_spec import load_models
-from core.scenario import ScenarioError
+from core.scenario import ScenarioError, field_values
 from core.scenario_link import default_scenario
 from core.training import estimate as train
 from tests.core.mock.made import CARD, bank
@@ -34,8 +34,9 @@ def tile(results, label: str):
     return next(tile for tile in results.tiles if tile.label.startswith(label))
 
 
-def test_without_values_it_stands_where_the_app_starts():
-    assert scenario_from({}) == default_scenario()
+def test_without_values_it_stands_where_the_app_starts_and_gives_no_sharding_away():
+    start = field_values(default_scenario())
+    assert field_values(scenario_from({})) == start | {"zero_stage": 0, "recompute": "none"}
 
 
 def test_its_values_are_an_event_and_come_back_as_the_same_scenario():
@@ -112,7 +113,7 @@ def test_every_accelerator_has_results_or_a_sentence(accelerator):
 
 
 def test_fields_that_are_not_the_calculator_s_are_passed_over():
-    assert scenario_from({"colour": "red"}) == default_scenario()
+    assert scenario_from({"colour": "red"}) == scenario_from({})
 
 
 def after(card_id: str, twist_id: str):
