@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages._ui import deliver, races, registry, server, settings, state, static_files
+from views._ui import deliver, races, registry, server, settings, state, static_files
 
 st.set_page_config(page_title="Ridgepoint", page_icon=str(Path(__file__).parent / "assets" / "icon.png"), layout="wide")
 static_files.ensure_static()

@@ -1,4 +1,4 @@
-// The browser's side of pages/_ui/store.py: keeps one text in IndexedDB, or in localStorage where that is refused.
+// The browser's side of views/_ui/store.py: keeps one text in IndexedDB, or in localStorage where that is refused.
 //
 // Streamlit calls the default export with one of two messages: a question (answered with the text if the session
 // lacks it) or commands (each obeyed once, in order). Answers are the events `text` and `status`. The module outlives

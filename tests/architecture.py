@@ -26,12 +26,12 @@ LIBRARIES = {
     "core/microbench": NUMERIC,
     "core/sim": NUMERIC | {"ml_dtypes"},
     "core/trace": NUMERIC,
-    "pages": {"streamlit", "pandas"},
-    "pages/_ui": NUMERIC | {"streamlit", "pandas"},
+    "views": {"streamlit", "pandas"},
+    "views/_ui": NUMERIC | {"streamlit", "pandas"},
     "app.py": {"streamlit"},
 }
 INSIDE_FUNCTIONS = {"core/microbench": {"torch"}}
-OWN_PACKAGES = {"core", "pages", "tests", "app"}
+OWN_PACKAGES = {"core", "views", "tests", "app"}
 # Folders of core that stand apart: nothing else of core imports them, but for those of BETWEEN_OUTER.
 OUTER = {"charts", "cards", "progress", "anki", "mock", "storage", "microbench", "sim"}
 BETWEEN_OUTER = {("mock", "cards")}  # a mock interview plays cards
@@ -131,7 +131,7 @@ def imports(path: str, tree: ast.Module) -> list[Import]:
 def foreign_libraries(root: Path) -> list[Finding]:
     """One folder, one extra library."""
     findings = []
-    for path, tree in sources(root, "core", "pages", "app.py"):
+    for path, tree in sources(root, "core", "views", "app.py"):
         folder = max((name for name in LIBRARIES if path == name or path.startswith(f"{name}/")), key=len)
         lazy = INSIDE_FUNCTIONS.get(folder, set())
         for item in imports(path, tree):
@@ -153,10 +153,10 @@ def floor(module: str) -> int:
 
 
 def wrong_direction(root: Path) -> list[Finding]:
-    """Imports point one way: specs <- formulas <- reports <- charts, cards <- pages/_ui <- pages/<section> <- app."""
+    """Imports point one way: specs <- formulas <- reports <- charts, cards <- views/_ui <- views/<section> <- app."""
     return [
         Finding(path, item.line, f"imports {target}; {reason}")
-        for path, tree in sources(root, "core", "pages", "app.py")
+        for path, tree in sources(root, "core", "views", "app.py")
         for item in imports(path, tree)
         for target in item.targets
         if (reason := _why_wrong(path, target)) is not None
@@ -168,11 +168,11 @@ def _why_wrong(path: str, target: str) -> str | None:
     home, *inner = path.removesuffix(".py").split("/")
     if package in {"app", "tests"}:
         return f"nothing imports {package}"
-    if package == "pages":
+    if package == "views":
         if home == "core":
-            return "core never imports pages"
-        if home == "pages" and rest and rest[0] != "_ui" and rest[0] != inner[0]:
-            return "a page takes from pages only its own section and pages._ui"
+            return "core never imports views"
+        if home == "views" and rest and rest[0] != "_ui" and rest[0] != inner[0]:
+            return "a page takes from views only its own section and views._ui"
     if package == "core" and home == "core" and rest and inner:
         here, there = inner[0], rest[0]
         if there in OUTER and there != here and (here, there) not in BETWEEN_OUTER:
@@ -203,16 +203,15 @@ def computing_charts(root: Path) -> list[Finding]:
 
 
 def page_scripts(root: Path) -> Iterator[tuple[str, ast.Module]]:
-    return ((path, tree) for path, tree in sources(root, "pages") if not path.startswith("pages/_ui/"))
+    return ((path, tree) for path, tree in sources(root, "views") if not path.startswith("views/_ui/"))
 
 
 def misplaced_pages(root: Path) -> list[Finding]:
-    """A script directly in pages/ would be served by Streamlit's old scanner, without app.py."""
-    scripts = sorted((root / "pages").glob("*.py"))
+    """With a folder pages/ beside app.py Streamlit lays "Page not found" over the first deep link of a process."""
+    scripts = sorted((root / "pages").rglob("*.py"))
     return [
-        Finding(f"pages/{path.name}", 1, "lies directly in pages/; move it into a section folder")
+        Finding(path.relative_to(root).as_posix(), 1, "lies in pages/; pages are in views/<section>/")
         for path in scripts
-        if path.name != "__init__.py"
     ]
 
 
@@ -263,9 +262,9 @@ def cards_that_name_pages(root: Path) -> list[Finding]:
         Finding(path, node.lineno, f"names a page: {node.value!r}")
         for path, tree in sources(root, "core/cards")
         for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "pages/" in node.value
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "views/" in node.value
     ]
-    names_a_page = re.compile(r"^\s*pages?:|\bpages/")
+    names_a_page = re.compile(r"^\s*pages?:|\bviews/")
     for folder in ("questions", "drills", "quizzes", "bugs", "claims", "mocks", "calibration"):
         texts = [path for path in (root / "content" / folder).rglob("*") if path.suffix in {".md", ".yaml"}]
         for card in sorted(texts):

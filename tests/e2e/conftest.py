@@ -23,8 +23,6 @@ from tests.e2e.server import Server, launch_chromium, running_server, wait_idle
 OpenPage = Callable[..., Page]
 # A deep link makes Streamlit's own page probe these below the page's path first: two 404 answers without harm.
 HARMLESS_404 = ("/_stcore/health", "/_stcore/host-config")
-# A deep link as the first request of a process: Streamlit looks for it in its old scheme before app.py has run.
-FIRST_REQUEST_NOTE = "The page that you have requested does not seem to exist"
 
 expect.set_options(timeout=10_000)
 
@@ -50,10 +48,7 @@ def server(browser: Browser) -> Iterator[Server]:
 
 @pytest.fixture
 def fresh_server() -> Iterator[Server]:
-    """A process that has served nobody yet: `app(fresh_server.url + "/partition")` is its first page.
-
-    Streamlit's own "Page not found" note may stand over that page, and is no fault.
-    """
+    """A process that has served nobody yet: `app(fresh_server.url + "/partition")` is its first page."""
     with running_server() as running:
         yield running
         assert "Traceback" not in running.log(), running.log()
@@ -70,7 +65,7 @@ def app(browser: Browser, server: Server) -> Iterator[OpenPage]:
         page = context.new_page()
         pages.append(page)
         page.on("pageerror", lambda error: faults.append(f"page error: {error}"))
-        page.on("console", lambda message: faults.extend(_console_fault(message, server)))
+        page.on("console", lambda message: faults.extend(_console_fault(message)))
         page.on("request", lambda request: faults.extend(_foreign_host(request)))
         page.goto(path)
         wait_idle(page)
@@ -87,11 +82,9 @@ def app(browser: Browser, server: Server) -> Iterator[OpenPage]:
     assert "Traceback" not in new_log, new_log
 
 
-def _console_fault(message: ConsoleMessage, shared: Server) -> list[str]:
+def _console_fault(message: ConsoleMessage) -> list[str]:
     address = message.location["url"]
     if message.type != "error" or urlsplit(address).path.endswith(HARMLESS_404):
-        return []
-    if message.text.startswith(FIRST_REQUEST_NOTE) and not address.startswith(shared.url):
         return []
     return [f"console error: {message.text} ({address})"]
 

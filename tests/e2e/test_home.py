@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core.charts.theme import PALETTE
-from pages._ui.registry import STEPS
 from tests.e2e.axe import violations
 from tests.e2e.conftest import OpenPage
 from tests.e2e.server import wait_idle
+from views._ui.registry import STEPS
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 

@@ -245,6 +245,7 @@ def test_a_copied_address_shows_the_same_numbers_elsewhere(results: OpenResults,
 def test_a_deep_link_as_the_first_request_of_a_process(results: OpenResults, fresh_server: Server):
     page = results("?dp=8&tp=8&zero=1", origin=fresh_server.url)
     expect(readout(page)).to_have_text(states_of(changed(START, data_parallel=8, tensor_parallel=8, zero_stage=1)))
+    expect(page.get_by_role("dialog")).to_have_count(0)
     assert page.url.endswith("/partition?dp=8&tp=8&zero=1")
 
 

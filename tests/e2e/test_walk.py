@@ -7,11 +7,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages._ui.registry import ENTRIES, STEPS
 from tests.e2e.conftest import OpenPage
 from tests.e2e.server import wait_idle
 from tests.e2e.test_home import PHONE, scrolls_sideways
 from tests.e2e.test_partition import SEEN_BEFORE
+from views._ui.registry import ENTRIES, STEPS
 
 PRESET, MODEL = "DeepSeek-V3 on 2,048 H800", "DeepSeek-V3"
 TITLES = {entry.url_path: entry.title for entry in ENTRIES}

@@ -25,7 +25,7 @@ def clear_caches() -> Iterator[None]:
 
 @pytest.fixture
 def open_page() -> OpenPage:
-    """`open_page("pages/steps/partition.py", {"gpus": "64"})`: app.py with that page run; no path: the default page."""
+    """`open_page("views/steps/partition.py", {"gpus": "64"})`: app.py with that page run; no path: the default page."""
 
     def run(page: str | None = None, query: dict[str, str] | None = None) -> AppTest:
         at = AppTest.from_file(str(APP), default_timeout=30)

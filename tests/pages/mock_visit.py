@@ -19,10 +19,10 @@ from core.mock.reading import Pack
 from core.mock.state import RoomState
 from core.storage.records import Draft, NewRoom, StoredEvent
 from core.storage.rooms import RoomStore
-from pages._ui.words import inline, money_safe, plain
 from tests.core.mock.made import Played, plan
 from tests.core.mock.walk import private_texts
 from tests.pages.practice import APP, _sent
+from views._ui.words import inline, money_safe, plain
 
 SHORT = 6  # characters: a shorter text stands on many pages by chance
 
@@ -65,7 +65,7 @@ class SeatVisit:
         self.at.run()
         self.at.query_params["room"] = room.new.room
         self.at.query_params["key"] = room.new.tokens[role]
-        self.at = self.at.switch_page("pages/mock/room.py").run()
+        self.at = self.at.switch_page("views/mock/room.py").run()
         assert not self.at.exception, self.at.exception
 
     def run(self) -> SeatVisit:

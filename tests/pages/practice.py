@@ -34,7 +34,7 @@ class Visit:
         self.at.run()
         for name, value in (query or {}).items():
             self.at.query_params[name] = value
-        self.at = self.at.switch_page(f"pages/practice/{page}.py").run()
+        self.at = self.at.switch_page(f"views/practice/{page}.py").run()
 
     def press(self, label: str) -> None:
         """Press the first button whose label begins so."""

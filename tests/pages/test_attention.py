@@ -19,7 +19,7 @@ from tests.pages.test_home import button, sent
 from tests.pages.test_partition import as_read, charts
 from tests.shapes import QWEN_27B, stack
 
-PAGE = "pages/steps/attention.py"
+PAGE = "views/steps/attention.py"
 START = default_scenario()
 
 # What would answer the first question, or stands only in results.
@@ -288,6 +288,6 @@ def test_scores_that_overflow_are_said_with_a_cure(open_page: OpenPage):
 def test_one_scenario_is_shared_with_the_other_steps(open_page: OpenPage):
     at = open_results(open_page)
     at = at.number_input(key="attention.micro_batch_size").set_value(2.0).run()
-    at = at.switch_page("pages/steps/partition.py").run()
+    at = at.switch_page("views/steps/partition.py").run()
     assert scenario(at).training.micro_batch_size == 2
     assert at.number_input(key="partition.micro_batch_size").value == 2

@@ -15,11 +15,11 @@ from core.model_spec import load_models
 from core.presets import load_presets
 from core.scenario import changed
 from core.scenario_link import default_scenario
-from pages._ui.paged_picture import picture_data
 from tests.pages.conftest import OpenPage
 from tests.pages.test_home import button, sent
+from views._ui.paged_picture import picture_data
 
-PAGE = "pages/steps/batch.py"
+PAGE = "views/steps/batch.py"
 START = default_scenario()
 # What would answer the first question, or what stands only in results; then the same for the second.
 RESULTS = ("24.7", "4,713", "2,374", "tokens a second, estimate", "matrices bend", "rp-table")
@@ -167,7 +167,7 @@ def test_what_cannot_run_is_said_and_still_drawn(open_page: OpenPage, query, wor
 
 
 def test_bytes_follow_the_unit(open_page: OpenPage):
-    at = open_page("pages/start/settings.py")
+    at = open_page("views/start/settings.py")
     at.button_group(key="settings.pick.unit").set_value("GiB").run()
     at.switch_page(PAGE).run()
     at = button(at, "Skip all from now on").click().run()

@@ -15,11 +15,11 @@ from core.model_spec import load_models
 from core.presets import load_presets
 from core.scenario import changed
 from core.scenario_link import default_scenario, to_address
-from pages._ui import registry
 from tests.pages.conftest import OpenPage
 from tests.pages.test_home import button, sent
+from views._ui import registry
 
-PAGE = "pages/steps/bottleneck.py"
+PAGE = "views/steps/bottleneck.py"
 START = default_scenario()
 
 # What would answer the first question, or stands only in results.
@@ -252,7 +252,7 @@ def test_the_pass_and_the_overlay_are_kept_on_another_page(open_page: OpenPage):
     at = open_results(open_page)
     at.button_group(key="bottleneck.phase").set_value("training")
     at = at.run()
-    at = at.switch_page("pages/steps/partition.py").run()
+    at = at.switch_page("views/steps/partition.py").run()
     at = at.switch_page(PAGE).run()
     assert not at.exception
     assert charts(at)["bottleneck.roofline"]["slider"]["label"] == "Sequence"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from core.cheat_sheet import tables
-from pages._ui.sheet import _section
 from tests.pages.conftest import OpenPage
+from views._ui.sheet import _section
 
-PAGE = "pages/start/cheat_sheet.py"
+PAGE = "views/start/cheat_sheet.py"
 
 
 def sheet(at) -> str:
@@ -22,7 +22,7 @@ def test_every_number_is_on_the_page(open_page: OpenPage):
 
 
 def test_memory_follows_the_unit(open_page: OpenPage):
-    at = open_page("pages/start/settings.py")
+    at = open_page("views/start/settings.py")
     at.button_group(key="settings.pick.unit").set_value("GiB").run()
     body = sheet(at.switch_page(PAGE).run())
     assert "131 GiB" in body

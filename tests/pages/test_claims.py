@@ -6,8 +6,8 @@ import pytest
 
 from core.cards.claim import ClaimCard
 from core.cards.library import load_cards
-from pages._ui.claim_view import WORDS
 from tests.pages.practice import Visit
+from views._ui.claim_view import WORDS
 
 CLAIMS = {card.id: card for card in load_cards().values() if isinstance(card, ClaimCard)}
 CONDITIONAL = CLAIMS["c-training-memory-zero1"]

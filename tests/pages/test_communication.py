@@ -21,7 +21,7 @@ from tests.pages.conftest import OpenPage
 from tests.pages.test_home import button, sent
 from tests.pages.test_partition import as_read, charts, in_red, refusals, scenario
 
-PAGE, SETTINGS = "pages/steps/communication.py", "pages/start/settings.py"
+PAGE, SETTINGS = "views/steps/communication.py", "views/start/settings.py"
 START = default_scenario()
 SPLIT = {"tp": "8", "pp": "8", "dp": "4", "mb": "32", "zero": "1"}
 SPLIT_RUN = changed(START, tensor_parallel=8, pipeline_parallel=8, data_parallel=4, num_micro_batches=32, zero_stage=1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages._ui import content
+from views._ui import content
 
 
 @pytest.fixture

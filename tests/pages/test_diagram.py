@@ -11,9 +11,9 @@ from core.anatomy import layer_anatomy, levels
 from core.charts.theme import PALETTE
 from core.hardware import load_accelerators
 from core.model_spec import load_models
-from pages._ui import pictures
-from pages._ui.diagram import NARROW, WIDE, Canvas, diagram
 from tests.pages.conftest import OpenPage
+from views._ui import pictures
+from views._ui.diagram import NARROW, WIDE, Canvas, diagram
 
 LEVELS = levels(load_accelerators()["h100-sxm"])
 LAYER = layer_anatomy(load_models()["deepseek-ai/DeepSeek-V3"], 4096)
@@ -86,6 +86,6 @@ def test_the_words_hold_every_number_that_is_drawn():
     ids=str,
 )
 def test_the_cheat_sheet_draws_any_scenario(open_page: OpenPage, query):
-    at = open_page("pages/start/cheat_sheet.py", query)
+    at = open_page("views/start/cheat_sheet.py", query)
     assert not at.exception
     assert sum("narrow" in node.proto.json for node in at.get("bidi_component")) == 3

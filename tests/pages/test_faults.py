@@ -8,8 +8,8 @@ from core.cards.bug import BugCard, number_of, statements
 from core.cards.demonstration import demonstrated
 from core.cards.library import load_cards
 from core.progress.sitting import sit_down
-from pages._ui.sitting_view import Running, key_of
 from tests.pages.practice import Visit
+from views._ui.sitting_view import Running, key_of
 
 BUGS = {card.id: card for card in load_cards().values() if isinstance(card, BugCard)}
 CARD = BUGS["b-reliability-data-save"]

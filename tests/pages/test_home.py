@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from core.presets import load_presets
 from core.units import GB, GIB
-from pages._ui import first_question, kv_picture
-from pages._ui.predict import two_digit_values
 from tests.pages.conftest import APP, OpenPage
+from views._ui import first_question, kv_picture
+from views._ui.predict import two_digit_values
 
 # 2 x 80 layers x 8 KV heads x 128 x 2 bytes, for 32 requests of 4,096 tokens: config.json of Llama 3.1 70B.
 TRUTH_BYTES = 2 * 80 * 8 * 128 * 2 * 32 * 4096
@@ -106,13 +106,13 @@ def test_whoever_does_not_guess_sees_the_picture_too(open_page: OpenPage, label:
 
 def test_skip_all_holds_for_the_session(open_page: OpenPage):
     at = button(open_page(), "Skip all from now on").click().run()
-    assert picture(at.switch_page("pages/start/settings.py").run().switch_page("pages/start/home.py").run())
+    assert picture(at.switch_page("views/start/settings.py").run().switch_page("views/start/home.py").run())
 
 
 def test_the_question_follows_the_unit(open_page: OpenPage):
-    at = open_page("pages/start/settings.py")
+    at = open_page("views/start/settings.py")
     at.button_group(key="settings.pick.unit").set_value("GiB").run()
-    at.switch_page("pages/start/home.py").run()
+    at.switch_page("views/start/home.py").run()
     assert "How many GiB of KV cache?" in sent(at)
     assert ("it is", "40 GiB") in [(metric.label, metric.value) for metric in commit(at, 10.0).metric]
 
@@ -183,10 +183,10 @@ print(*set(sys.modules) - before)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=APP.parent, capture_output=True, text=True, check=True)
     added = set(done.stdout.split())
-    assert "pages._ui.kv_picture" in added
+    assert "views._ui.kv_picture" in added
     heavy = {"plotly", "pandas", "pyarrow", "torch", "sqlalchemy"}
     assert [name for name in sorted(added) if name.split(".")[0] in heavy] == []
-    assert added.isdisjoint({"pages._ui.live_chart", "core.charts.live"})
+    assert added.isdisjoint({"views._ui.live_chart", "core.charts.live"})
 
 
 def test_the_truth_is_the_hand_count():
@@ -227,7 +227,7 @@ def test_one_request_that_waits_is_said_in_the_singular():
     assert notes[52_224 // 512 - 1] == "1 of the 32 waits"
 
 
-@pytest.mark.parametrize("page", [None, "pages/start/cheat_sheet.py"])
+@pytest.mark.parametrize("page", [None, "views/start/cheat_sheet.py"])
 def test_an_address_that_could_not_be_opened_is_said_here_too(open_page: OpenPage, page: str | None):
     at = open_page(page, {"tp": "3"})
     [said] = [node.value for node in at.markdown if ":material/error:" in node.value]

@@ -6,14 +6,14 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages._ui import live_chart as live_chart_module
+from views._ui import live_chart as live_chart_module
 
 
 def one_chart() -> None:
     import streamlit as st
 
     from core.charts.live import LiveFigure, LiveSlider
-    from pages._ui.live_chart import live_chart
+    from views._ui.live_chart import live_chart
 
     positions = st.session_state.get("positions", ["1", "2", "4", "8"])
     live = LiveFigure(

@@ -14,12 +14,12 @@ from streamlit.testing.v1 import AppTest
 
 from core.microbench.job import ROOT, Progress
 from core.microbench.recorded import names
-from pages._ui import gpu_run, place, results
 from tests import fake_python
 from tests.core.own_run import RESULT
 from tests.pages.conftest import OpenPage
+from views._ui import gpu_run, place, results
 
-PAGE = "pages/gpu/measure.py"
+PAGE = "views/gpu/measure.py"
 
 
 @pytest.fixture(autouse=True)
@@ -258,7 +258,7 @@ def test_an_uploaded_result_is_drawn_and_can_be_estimated_on(open_page: OpenPage
     assert "estimates from measured kernels of H200 SXM, own run" in says(at)
     assert "profile" not in at.query_params, "no link could bring it along"
     assert at.query_params["gpu"] == "h200-sxm"
-    batch = at.switch_page("pages/steps/batch.py").run()
+    batch = at.switch_page("views/steps/batch.py").run()
     assert not batch.exception
     assert "estimates from measured kernels of H200 SXM, own run" in says(batch)
 
@@ -320,7 +320,7 @@ def test_a_set_and_collectives_of_one_device_are_estimated_on_together(open_page
     assert profile.products
     assert profile.messages
     assert "The step pages estimate on it." in says(at)
-    silicon = at.switch_page("pages/gpu/profiles.py").run()
+    silicon = at.switch_page("views/gpu/profiles.py").run()
     assert "H200 SXM, own run: yours" in silicon.selectbox(key="profiles.one").options
 
 
@@ -354,7 +354,7 @@ def test_a_file_that_is_taken_out_or_refused_leaves_the_others(open_page: OpenPa
 
 def test_files_stay_open_over_a_visit_to_another_page_and_more_may_come(open_page: OpenPage):
     at = upload_all(open_page(PAGE), full=part("copy", "matmul"))
-    at = at.switch_page("pages/gpu/profiles.py").run()
+    at = at.switch_page("views/gpu/profiles.py").run()
     at = at.switch_page(PAGE).run()
     assert not at.file_uploader(key="measure.upload").value
     at = upload_all(at, links=part("collective", set_name="collectives"))
@@ -401,7 +401,7 @@ def test_the_numbers_of_a_tab_can_be_read_as_a_table(open_page: OpenPage):
 _RUN_AND_LEAVE = """
 import sys
 from core.microbench.job import Order
-from pages._ui.gpu_run import DESK
+from views._ui.gpu_run import DESK
 job = DESK.start(Order(python=sys.argv[1]))
 while not job.version():
     job.wait(0.05)

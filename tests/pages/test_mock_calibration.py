@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from core.mock.calibrating import compared, scripted
 from core.mock.reading import CalibrationAnswers
-from pages._ui.mock_calibration import answers, severity_in_words
 from tests.core.mock.made import ITEMS, PACK, bank
 from tests.pages.practice import APP, _sent
+from views._ui.mock_calibration import answers, severity_in_words
 
 JUDGED = "lean hire"
 
@@ -23,7 +23,7 @@ class Calibration:
         self.pack = pack
         self.at = AppTest.from_file(str(APP), default_timeout=60).run()
         self.at.session_state["calibration.pack"] = pack
-        self.at.switch_page("pages/mock/calibration.py").run()
+        self.at.switch_page("views/mock/calibration.py").run()
         assert not self.at.exception, self.at.exception
 
     @property

@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from core.cards.draw import draw, twisted
 from core.cards.text import with_unit
-from pages._ui.mock_console_now import FIRST_NUMBERS
 from tests.core.mock.made import CARD, DRILL, ITEMS, Played, at_phase, bank, opened, scored, whole
 from tests.pages.mock_visit import SeatVisit, Stored, stored
+from views._ui.mock_console_now import FIRST_NUMBERS
 
 
 @pytest.fixture(autouse=True)

@@ -15,11 +15,11 @@ from core.mock.scorecard_file import to_json
 from core.mock.state import RoomState
 from core.storage.records import Limits
 from core.storage.rooms import RoomStore
-from pages._ui import own_rooms, place, rooms
-from pages._ui.mock_links import read_link
 from tests.core.mock.made import bank, pack, plan, whole
 from tests.pages.practice import APP
 from tests.pages.stand_in import Browser
+from views._ui import own_rooms, place, rooms
+from views._ui.mock_links import read_link
 
 TITLE = "Train and serve a 70B model"
 
@@ -39,7 +39,7 @@ class Lobby:
         for other in ("progress", "own-cards"):
             self.at.session_state[f"{other}.browser"] = Browser().tab()
         self.at.run()
-        self.at = self.at.switch_page("pages/mock/lobby.py").run()
+        self.at = self.at.switch_page("views/mock/lobby.py").run()
         assert not self.at.exception
 
     def press(self, label: str) -> None:
@@ -81,7 +81,7 @@ def test_a_room_is_opened_with_four_links_and_the_interviewer_seated():
     log = store.events(links[0]["room"])
     assert lobby.at.session_state["rooms.browser"] not in str(log)  # it would tell who sat in which rooms
     lobby.at.query_params.update(links[1])
-    lobby.at.switch_page("pages/mock/room.py").run()
+    lobby.at.switch_page("views/mock/room.py").run()
     assert "Start the clock" in "".join(button.label for button in lobby.at.button)
     assert store.presence(links[0]["room"])[0].holder == state.seats["interviewer"].holder
     store.engine.dispose()
@@ -160,7 +160,7 @@ def test_a_link_that_was_made_anew_takes_its_place_in_the_browser_s_list():
     old = {link["key"] for link in made}
     for name, value in made[1].items():  # the interviewer's
         lobby.at.query_params[name] = value
-    lobby.at = lobby.at.switch_page("pages/mock/room.py").run()
+    lobby.at = lobby.at.switch_page("views/mock/room.py").run()
     lobby.at.session_state["console.tabs"] = "Room"
     lobby.at.run()
     lobby.press("New link: interviewer")
@@ -168,7 +168,7 @@ def test_a_link_that_was_made_anew_takes_its_place_in_the_browser_s_list():
     assert new not in old
     lobby.press("New link: candidate")
 
-    lobby.at = lobby.at.switch_page("pages/mock/lobby.py").run()
+    lobby.at = lobby.at.switch_page("views/mock/lobby.py").run()
     for again in (lobby, Lobby(lobby.browser)):  # in the same session and on a later visit
         links = [query(code.value) for code in again.at.code]
         assert links[1]["key"] == new

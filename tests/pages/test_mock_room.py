@@ -16,12 +16,12 @@ from streamlit.testing.v1 import AppTest
 from core.mock.roles import Role
 from core.storage.errors import Away
 from core.storage.rooms import RoomStore
-from pages._ui import room as room_ui
-from pages._ui import rooms
-from pages._ui.room import PRESENCE_S, Room, pace
 from tests.core.mock.made import Played, at_phase, bank, opened, pack, whole
 from tests.pages.mock_visit import SeatVisit, Stored, stored
 from tests.pages.practice import APP
+from views._ui import room as room_ui
+from views._ui import rooms
+from views._ui.room import PRESENCE_S, Room, pace
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def at_address(query: dict[str, str]) -> AppTest:
     at.run()
     for name, value in query.items():
         at.query_params[name] = value
-    at = at.switch_page("pages/mock/room.py").run()
+    at = at.switch_page("views/mock/room.py").run()
     assert not at.exception
     return at
 
@@ -217,7 +217,7 @@ def test_only_parts_whose_value_has_changed_differ():
 def test_a_cookie_that_is_none_of_ours_is_replaced(monkeypatch: pytest.MonkeyPatch, kept: str):
     monkeypatch.setattr(type(st.context), "cookies", {rooms.COOKIE: kept})
     at = AppTest.from_file(str(APP), default_timeout=60).run()
-    at = at.switch_page("pages/mock/lobby.py").run()
+    at = at.switch_page("views/mock/lobby.py").run()
     assert not at.exception
     assert re.fullmatch(r"b[A-Za-z0-9_-]{21}", at.session_state["rooms.browser"])
     assert at.session_state["rooms.browser_to_keep"]
@@ -226,7 +226,7 @@ def test_a_cookie_that_is_none_of_ours_is_replaced(monkeypatch: pytest.MonkeyPat
 def test_a_browser_keeps_its_name(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(type(st.context), "cookies", {rooms.COOKIE: "b" + "x" * 21})
     at = AppTest.from_file(str(APP), default_timeout=60).run()
-    at = at.switch_page("pages/mock/lobby.py").run()
+    at = at.switch_page("views/mock/lobby.py").run()
     assert at.session_state["rooms.browser"] == "b" + "x" * 21
     assert not at.session_state["rooms.browser_to_keep"]
 

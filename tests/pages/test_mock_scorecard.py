@@ -17,11 +17,11 @@ from core.storage.engine import open_database
 from core.storage.errors import AWAY, Away
 from core.storage.records import Draft, StoredEvent
 from core.storage.rooms import RoomStore
-from pages._ui.mock_copies import FORMATS, asked_for, written
-from pages._ui.mock_raters import agreement_in_words
-from pages._ui.room import Room
 from tests.core.mock.made import CARD, PACK, Played, at_phase, bank, pack, plan, scored, whole
 from tests.pages.mock_visit import SeatVisit, Stored, stored
+from views._ui.mock_copies import FORMATS, asked_for, written
+from views._ui.mock_raters import agreement_in_words
+from views._ui.room import Room
 
 SELF = {"overall": "strong hire", "words": "I was splendid"}
 

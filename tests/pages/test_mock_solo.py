@@ -11,11 +11,11 @@ from core.cards.draw import draw
 from core.mock.fold import fold
 from core.mock.state import RoomState
 from core.storage.rooms import RoomStore
-from pages._ui import rooms, solo
-from pages._ui.solo_script import FIRST_NUMBERS
 from tests.core.mock.made import CARD, DRILL, ITEMS, PACK, at_phase, bank, plan
 from tests.pages.mock_visit import leaked, stored
 from tests.pages.practice import APP, _sent
+from views._ui import rooms, solo
+from views._ui.solo_script import FIRST_NUMBERS
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,7 @@ class SoloVisit:
         self.at.run()
         for name, value in (query or {}).items():
             self.at.query_params[name] = value
-        self.at.switch_page("pages/mock/solo.py").run()
+        self.at.switch_page("views/mock/solo.py").run()
         assert not self.at.exception, self.at.exception
 
     @property

@@ -33,9 +33,9 @@ def test_a_good_zip_joins_the_bank_and_can_be_taken_out():
     page = Visit("own")
     upload(page, zipped(**my_drill()))
     assert "In use from your zip: 1 card." in page.says()
-    drills = page.at.switch_page("pages/practice/cards.py").run()
+    drills = page.at.switch_page("views/practice/cards.py").run()
     assert "own" in " ".join(element.value for element in drills.markdown)
-    page.at = page.at.switch_page("pages/practice/own.py").run()
+    page.at = page.at.switch_page("views/practice/own.py").run()
     page.press("Remove the zip")
     assert "In use from your" not in page.says()
 
@@ -70,7 +70,7 @@ def test_a_source_of_an_own_card_is_shown_as_it_is_written_and_calls_no_other_ho
     source += "year: 2020, kind: paper, supports: something}"
     text = text.replace("[scaling-book-inference]", "[my-src]")
     upload(page, zipped(**{place: text, "sources/mine.yaml": source}))
-    page.at = page.at.switch_page("pages/practice/drills.py")
+    page.at = page.at.switch_page("views/practice/drills.py")
     page.at.query_params["card"] = "d-serving-mine"
     page.at.query_params["seed"] = "1"
     page.at.run()
@@ -86,7 +86,7 @@ def test_numbers_that_the_check_has_not_seen_are_refused_in_words():
     upload(page, zipped(**{place: text.replace("A kernel reads", "{{ 1/(size - 4000) | 2g }}. A kernel reads")}))
     card = next(iter(page.at.session_state["bank.own"].values()))
     unlucky = next(seed for seed in range(200_000) if drawn_values(card, seed)["size"] == 4000)
-    page.at = page.at.switch_page("pages/practice/drills.py")
+    page.at = page.at.switch_page("views/practice/drills.py")
     page.at.query_params["card"] = card.id
     page.at.query_params["seed"] = str(unlucky)
     page.at.run()

@@ -19,7 +19,7 @@ from tests.configs import model_of
 from tests.pages.conftest import OpenPage
 from tests.pages.test_home import button, sent
 
-PAGE, SETTINGS = "pages/steps/partition.py", "pages/start/settings.py"
+PAGE, SETTINGS = "views/steps/partition.py", "views/start/settings.py"
 START = default_scenario()
 STATES = 70_553_706_496 * 16 / 64  # Llama 3.1 70B under ZeRO-3 on 64 GPUs: 17.6 GB
 
@@ -142,7 +142,7 @@ def test_skipped_questions_leave_only_the_results(open_page: OpenPage):
 def test_skip_all_holds_on_every_page(open_page: OpenPage):
     at = open_results(open_page)
     assert [word for word in (*RESULTS[3:], *LATER_RESULTS[2:]) if word not in sent(at)] == []
-    assert "Commit" not in [button.label for button in at.switch_page("pages/start/home.py").run().button]
+    assert "Commit" not in [button.label for button in at.switch_page("views/start/home.py").run().button]
 
 
 def test_a_commit_without_a_choice_asks_for_one(open_page: OpenPage):

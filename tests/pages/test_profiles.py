@@ -9,11 +9,11 @@ from core import batch, batch_token
 from core.display import show_seconds
 from core.measured_profile import load_profile, profile_ids
 from core.scenario_link import default_scenario
-from pages._ui import known_run, profile_view
 from tests.pages.conftest import OpenPage
+from views._ui import known_run, profile_view
 
-PAGE = "pages/gpu/profiles.py"
-BATCH, BOTTLENECK = "pages/steps/batch.py", "pages/steps/bottleneck.py"
+PAGE = "views/gpu/profiles.py"
+BATCH, BOTTLENECK = "views/steps/batch.py", "views/steps/bottleneck.py"
 NO_QUESTIONS = {"profile": "h100-sxm"}
 
 
@@ -127,22 +127,22 @@ def test_step_1_and_home_judge_by_the_profile(open_page: OpenPage):
     at = answered(open_page(BOTTLENECK, NO_QUESTIONS))
     assert not at.exception
     assert says(at).count("Estimates from measured kernels of H100 SXM, open data.") == 2  # training and serving
-    home = answered(open_page("pages/start/home.py", NO_QUESTIONS))
+    home = answered(open_page("views/start/home.py", NO_QUESTIONS))
     assert not home.exception
     assert "estimates from measured kernels of H100 SXM, open data" in says(home)
-    plain = answered(open_page("pages/start/home.py"))
+    plain = answered(open_page("views/start/home.py"))
     assert says(home) != says(plain)
 
 
 def test_step_3_times_come_from_the_profile_and_bytes_stay(open_page: OpenPage):
     wanted = NO_QUESTIONS | {"tp": "8", "dp": "8"}
-    at = answered(open_page("pages/steps/communication.py", wanted))
+    at = answered(open_page("views/steps/communication.py", wanted))
     assert not at.exception
     assert "estimates from measured kernels of H100 SXM, open data" in says(at)
     assert "Collectives of tensor parallelism inside a node are measured ones." in says(at)
     at.session_state["communication.axes_working"] = True
     assert "as measured" in sent(at.run())
-    plain = answered(open_page("pages/steps/communication.py", {"tp": "8", "dp": "8"}))
+    plain = answered(open_page("views/steps/communication.py", {"tp": "8", "dp": "8"}))
     assert "Estimates: matrices at" in says(plain)
     assert "Collectives of" not in says(plain)
 
@@ -187,27 +187,27 @@ def test_recorded_runs_on_one_device_are_one_profile_too(open_page: OpenPage):
         "one run needs no joining"
     )
     query = {"profile": "run-all-nvidia-h200", "gpu": "h200-sxm", "tp": "2", "dp": "4"}
-    at = answered(open_page("pages/steps/communication.py", query))
+    at = answered(open_page("views/steps/communication.py", query))
     assert not at.exception
     assert "Estimates from measured kernels of H200 SXM, own run: matrices at" in says(at)
     assert "Collectives of tensor parallelism inside a node are measured ones." in says(at)
 
 
 def test_step_4_has_measured_times_beside_its_floors(open_page: OpenPage):
-    at = answered(open_page("pages/steps/attention.py", NO_QUESTIONS))
+    at = answered(open_page("views/steps/attention.py", NO_QUESTIONS))
     assert not at.exception
     assert "estimates from measured kernels of H100 SXM, open data" in says(at)
     assert f"Measured: {load_profile('h100-sxm').citation}." in says(at)
     assert "10.0 us a launch" in says(at), "open data has no launches"
-    own = answered(open_page("pages/steps/attention.py", {"profile": "run-h200-full", "gpu": "h200-sxm"}))
+    own = answered(open_page("views/steps/attention.py", {"profile": "run-h200-full", "gpu": "h200-sxm"}))
     assert "measured with this app's own benchmark on NVIDIA H200" in says(own)
     assert "10.0 us a launch" not in says(own)
-    plain = answered(open_page("pages/steps/attention.py"))
+    plain = answered(open_page("views/steps/attention.py"))
     assert "Measured: " not in says(plain)
 
 
 def test_a_page_to_which_nothing_measured_applies_says_so(open_page: OpenPage):
-    at = open_page("pages/steps/attention.py", NO_QUESTIONS | {"model": "deepseek-ai/DeepSeek-V3"})
+    at = open_page("views/steps/attention.py", NO_QUESTIONS | {"model": "deepseek-ai/DeepSeek-V3"})
     assert not at.exception
     assert "the times on this page stay at stated efficiencies" in says(at)
 

@@ -8,9 +8,9 @@ from core.cards.library import load_cards
 from core.progress.document import Progress
 from core.progress.reading import to_json
 from core.progress.recording import answered
-from pages._ui.bank import info
 from tests.pages.practice import Visit
 from tests.pages.stand_in import Browser
+from views._ui.bank import info
 
 DRILLS = [card for card in load_cards().values() if card.kind == "drill"]
 

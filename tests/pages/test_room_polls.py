@@ -10,7 +10,7 @@ import pytest
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
 
-from pages._ui import races, room_polls
+from views._ui import races, room_polls
 
 
 class Asked:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pages._ui.registry import ENTRIES, path_of
-from pages._ui.search_index import about, glossary, index
 from tests.pages.conftest import OpenPage
+from views._ui.registry import ENTRIES, path_of
+from views._ui.search_index import about, glossary, index
 
-PAGE = "pages/start/search.py"
+PAGE = "views/start/search.py"
 
 
 def links(at) -> list[str]:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pages._ui import server
+from views._ui import server
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import OpenPage
 
-SETTINGS, HOME = "pages/start/settings.py", "pages/start/home.py"
+SETTINGS, HOME = "views/start/settings.py", "views/start/home.py"
 
 
 def cookie(at: AppTest) -> str | None:

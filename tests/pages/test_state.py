@@ -10,7 +10,7 @@ from core.model_spec import load_models
 from core.presets import load_presets
 from core.scenario import Scenario, changed, field_values, with_model
 from core.scenario_link import default_scenario, to_address
-from pages._ui import state
+from views._ui import state
 
 
 class Query(dict):

@@ -4,7 +4,7 @@ import logging
 
 import plotly
 
-from pages._ui.static_files import ensure_static, plotly_file
+from views._ui.static_files import ensure_static, plotly_file
 
 
 def test_the_name_carries_the_version():

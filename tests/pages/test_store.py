@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.store import _question
-from pages._ui.store_copy import Copy, Health
 from tests.pages.stand_in import Browser, Event, Tab
+from views._ui.store import _question
+from views._ui.store_copy import Copy, Health
 
 
 def union(mine: str, theirs: str) -> str:
@@ -336,7 +336,7 @@ def test_health_of_nothing_in_words():
 def page() -> None:
     import streamlit as st
 
-    from pages._ui import store
+    from views._ui import store
 
     if st.checkbox("another page"):
         store.deliver()

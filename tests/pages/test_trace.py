@@ -12,11 +12,11 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.trace.examples import Example
-from pages._ui import place, trace_view
 from tests.pages.conftest import OpenPage
 from tests.trace.build import MATMUL, as_bytes, call, gpu, packed, recording, step
+from views._ui import place, trace_view
 
-PAGE = "pages/gpu/trace.py"
+PAGE = "views/gpu/trace.py"
 RANKS = {f"rank{rank}.json.gz": packed(as_bytes(recording(rank), rank, 2)) for rank in range(2)}
 # The host launches the next kernel long after the last has ended.
 LATE = [

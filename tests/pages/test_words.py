@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pages._ui.words import counted, inline, money_safe, plain
+from views._ui.words import counted, inline, money_safe, plain
 
 JOINER = "\u2060"  # keeps Streamlit from replacing what is around it; nobody sees it
 

@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui.server import tune_server
+from views._ui.server import tune_server
 
 tune_server()
 X = np.linspace(0, 10, 200)

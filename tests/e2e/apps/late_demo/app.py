@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 from streamlit.runtime.app_session import AppSession
 
-from pages._ui import races
+from views._ui import races
 
 
 @functools.cache

@@ -5,7 +5,7 @@ import time
 
 import streamlit as st
 
-from pages._ui import races
+from views._ui import races
 
 
 @st.fragment

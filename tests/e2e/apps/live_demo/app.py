@@ -4,8 +4,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages._ui.server import tune_server
-from pages._ui.static_files import ensure_static
+from views._ui.server import tune_server
+from views._ui.static_files import ensure_static
 
 ensure_static(Path(__file__).parent / "static")
 tune_server()

@@ -4,8 +4,8 @@ from hashlib import sha256
 
 import streamlit as st
 
-from pages._ui import store
-from pages._ui.server import tune_server
+from views._ui import store
+from views._ui.server import tune_server
 
 tune_server()
 st.set_page_config(page_title="Store", layout="wide")

@@ -6,7 +6,7 @@ import os
 import streamlit as st
 from streamlit.runtime.app_session import AppSession
 
-from pages._ui import races
+from views._ui import races
 
 
 @functools.cache

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
 from core.charts.over_picture import Limit, RowLabels
-from pages._ui.live_chart import live_chart, move_live_slider
+from views._ui.live_chart import live_chart, move_live_slider
 
 STAGES = ["no shard", "stage 1", "stage 2", "<b>stage 3</b>"]
 HBM_GB = 80.0

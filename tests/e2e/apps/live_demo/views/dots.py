@@ -5,7 +5,7 @@ import streamlit as st
 
 from core.charts.live import LiveFigure, LiveSlider
 from core.charts.over_picture import Dots, Limit, PointLabels
-from pages._ui.live_chart import live_chart
+from views._ui.live_chart import live_chart
 
 x = np.arange(1.0, 101.0)[:, None]
 y = x**2

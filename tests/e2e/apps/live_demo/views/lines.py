@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.charts.live import LiveFigure, LiveSlider, Readout, TraceTable
 from core.charts.over_picture import Limit
-from pages._ui.live_chart import live_chart
+from views._ui.live_chart import live_chart
 
 POSITIONS, POINTS = 128, 200
 PER_TOKEN = {"kv": 327_680, "weights": 131_072, "activations": 70_272}

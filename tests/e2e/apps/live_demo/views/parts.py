@@ -5,7 +5,7 @@ import streamlit as st
 
 from core.charts.live import LiveSlider
 from core.charts.memory import stacked_bars
-from pages._ui.live_chart import live_chart
+from views._ui.live_chart import live_chart
 
 gpus = 2 ** np.arange(11.0)[:, None]  # (positions, 1) against (3,) rows
 sharded = np.array([False, False, True])

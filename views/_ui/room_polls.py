@@ -1,0 +1,72 @@
+"""A poll of a room in which nothing has happened runs nothing: not the page, not even a fragment.
+
+Streamlit answers every event of a browser with a run: a thread, the values of all the page's widgets, what is drawn and
+the messages that say so. Of a room's polls nearly all end in "no news". So they are looked at where they come in, by
+one read of one row, and only one that has something to tell (or is to say that its tab is still there) becomes a run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import threading
+import weakref
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from streamlit.runtime.app_session import AppSession
+
+from views._ui.private_api import written_for
+
+if TYPE_CHECKING:
+    from streamlit.proto.ClientState_pb2 import ClientState
+
+
+class Polled(Protocol):
+    """What is asked for news, on a thread of its own."""
+
+    def has_news(self) -> bool:
+        """Whether a poll has to be run."""
+
+
+class _Poll(NamedTuple):
+    fragment_id: str
+    room: weakref.ref[Polled]
+
+
+_polls: dict[str, _Poll] = {}  # by session
+_watching = threading.Lock()  # each session draws on a thread of its own, and the guard is put on once
+
+
+def watch(session_id: str, fragment_id: str, room: Polled) -> None:
+    """From now on, ask this room before an event of this fragment becomes a run.
+
+    The fragment may hold nothing but what polls: its events bring no value along that a run would have to see.
+    """
+    with _watching:
+        _guard()
+        for gone in [session for session, poll in _polls.items() if poll.room() is None]:
+            del _polls[gone]
+        _polls[session_id] = _Poll(fragment_id, weakref.ref(room))
+
+
+@functools.cache
+def _guard() -> None:
+    request_rerun = AppSession.request_rerun
+    written_for(request_rerun, "self", "client_state")
+
+    @functools.wraps(request_rerun)
+    def watched(session: AppSession, client_state: ClientState | None) -> None:
+        poll = _polls.get(session.id)
+        room = poll.room() if poll else None
+        if poll is None or room is None or client_state is None or client_state.fragment_id != poll.fragment_id:
+            request_rerun(session, client_state)
+            return
+
+        def answered(asked: asyncio.Future[bool]) -> None:
+            if not asked.cancelled() and (asked.exception() is not None or asked.result()):
+                request_rerun(session, client_state)
+
+        # Not here: this is the server's one loop, and a database may be slow to say that it is away.
+        asyncio.get_running_loop().run_in_executor(None, room.has_news).add_done_callback(answered)
+
+    AppSession.request_rerun = watched  # type: ignore[method-assign]
