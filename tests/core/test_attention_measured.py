@@ -95,6 +95,7 @@ def test_launches_of_an_own_run_are_its_own():
     assert [row.work_s for row in rows] == [row.work_s for row in stated]
     assert rows[0].queue_s == pytest.approx(rows[0].kernels * OWN.file.launch_s)
     assert OWN.citation in launch_note(rows)
-    assert "10.0 us a launch, 1.10 us inside a CUDA graph, measured on one NVIDIA H200" in launch_note(stated)
+    assert "10.0 us a launch, 1.10 us inside a CUDA graph, measured on NVIDIA H200" in launch_note(stated)
+    assert f"{OWN.file.launch_s * 1e6:.1f} us on one and 10.3 us on another" in launch_note(stated)
     assert all(OWN.citation in working.source for working in launch_workings(rows))
     assert launch_rows(START.serving, H100) == stated
