@@ -46,14 +46,18 @@ def _communication(report: TraceReport) -> list[str]:
     total = sum(float(gpu.whole.communication_s) for gpu in report.gpus)
     hidden = sum(float(gpu.whole.hidden_communication_s) for gpu in report.gpus)
     if total > 0:
-        sentences.append(f"Of {show_seconds(total)} of communication, compute hides {hidden / total:.0%}.")
-    every = [group for rank in report.collectives for group in rank]
+        summed = f", {len(report.gpus)} GPUs together" if len(report.gpus) > 1 else ""
+        sentences.append(f"Of {show_seconds(total)} of communication{summed}, compute hides {hidden / total:.0%}.")
+    every = [(rank, group) for rank, groups in zip(report.ranks, report.collectives, strict=True) for group in groups]
     if every:
-        top = max(every, key=lambda group: group.exposed_s)
-        size = f", {show_bytes(top.message_bytes / top.count)} each" if np.isfinite(top.message_bytes) else ""
+        rank, top = max(every, key=lambda one: one[1].exposed_s)
+        size = ""
+        if np.isfinite(top.message_bytes):
+            mean = " on average" if top.count > 1 else ""
+            size = f", {show_bytes(top.message_bytes / top.count)}{mean}"
         sentences.append(
-            f"Most exposed: {top.name}, {_times(top.count)}{size}, {show_seconds(top.exposed_s)} of "
-            f"{show_seconds(top.total_s)} exposed on one rank. Its time includes waiting for the slowest rank."
+            f"Most exposed: {top.name} on rank {rank}, {_times(top.count)}{size}, {show_seconds(top.exposed_s)} of "
+            f"{show_seconds(top.total_s)} exposed there. Its time includes waiting for the slowest rank."
         )
     on_host = sum(float(gpu.whole.idle_communication_s) for gpu in report.gpus)
     if on_host > 0:
