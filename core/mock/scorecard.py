@@ -43,7 +43,11 @@ class EvidencePart(Part):
 
 
 class ItemPart(Part):
-    """A rubric item; no level where it was not observed or not scored."""
+    """A rubric item; no level where it was not observed or not scored.
+
+    ``title``, ``dimension`` and ``reached`` say it in words. They come from the cards, not from the log, and stand in
+    no file: a file has keys.
+    """
 
     id: Short
     card: Short
@@ -53,6 +57,9 @@ class ItemPart(Part):
     hint_cost: float
     after_hints: float | None
     evidence: tuple[EvidencePart, ...] = Field(max_length=MAX_ROWS)
+    title: str = Field(default="", exclude=True)  # what is observed
+    dimension: str = Field(default="", exclude=True)  # the competency's title
+    reached: str = Field(default="", exclude=True)  # the text of the level, with the numbers that were drawn
 
 
 class OverallPart(Part):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.cards.library import Bank
+from core.cards.models import Question
 from core.mock.events import Event
 from core.mock.fold import fold
 from core.mock.numbers import number_rows
@@ -31,7 +32,7 @@ from core.mock.scorecard import (
 )
 from core.mock.scoring import ItemScore, item_scores, nearest_judgement, next_drills, weighted_mean
 from core.mock.state import Mark, Rating, RoomState
-from core.mock.truth import truths
+from core.mock.truth import CardTruth, truths
 from core.mock.views import banner
 
 SEALED = "sealed"  # the kind of a blanked event: the fold passes over it, and the events after it keep their numbers
@@ -99,7 +100,7 @@ def scorecard(
         duration_s=round(state.time.running_s(log[-1].at)),
         planned_s=60 * pack.model.minutes,
         committed=own.committed is not None,
-        items=tuple(_item(score, pack) for score in items),
+        items=tuple(_item(score, pack, bank, cards[score.card]) for score in items),
         overall=None
         if own.overall is None
         else OverallPart(
@@ -177,8 +178,15 @@ class _Numbered:
         self.seq, self.at, self.actor, self.kind, self.payload = seq, line.at, line.actor, line.kind, line.payload
 
 
-def _item(score: ItemScore, pack: Pack) -> ItemPart:
+def _item(score: ItemScore, pack: Pack, bank: Bank, truth: CardTruth) -> ItemPart:
+    """An item in words as the console's rubric has it; of its levels only the one that was reached."""
+    model, ladder = truth.base.card.model, bank.competencies.get(score.competency)
+    assert isinstance(model, Question)
+    item = next(item for item in model.rubric if item.id == score.item)
     return ItemPart(
+        title=truth.base.fill(item.observe),
+        dimension=ladder.title if ladder else score.competency,
+        reached="" if score.level is None else truth.base.fill(item.levels[score.level]),
         id=score.key,
         card=score.card,
         competency=score.competency,

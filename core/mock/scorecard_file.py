@@ -62,7 +62,7 @@ def from_json(raw: bytes, packs: Mapping[str, Pack], bank: Bank) -> Imported:
         )
     except (PlanError, DrawError, ScorecardError) as error:
         return Imported(card, (f"The room of this card cannot be restored: {error}",))
-    if again != card:
+    if to_json(again) != to_json(card):  # what stands in no file is not compared
         raise ScorecardError("This scorecard was changed after it was exported: it does not follow from its own log.")
     return Imported(card, ())
 

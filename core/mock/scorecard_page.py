@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from core.cards.text import with_unit
-from core.mock.scorecard import DISCLAIMER, Scorecard
+from core.mock.scorecard import DISCLAIMER, ItemPart, Scorecard
 from core.mock.scorecard_text import (
     after_hints,
     beside,
     clock,
+    dimension,
     error,
     header,
     level,
@@ -40,6 +41,7 @@ tr { break-inside: avoid; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; font: 8.5pt/1.35 ui-monospace, monospace; margin: 0; }
 .note { color: #59616b; border-left: 0.8mm solid #c9ced4; padding-left: 3mm; margin: 2mm 0; }
 .judged { font-weight: 600; }
+.small { color: #59616b; font-size: 8pt; line-height: 1.25; }
 """
 
 
@@ -53,9 +55,8 @@ def to_html(card: Scorecard) -> str:
         *_items(card),
         *_overall(card),
         *_numbers(card),
-        *_self(card),
+        *_pair(_self(card), _list("Next drills", (drill.title for drill in card.next_drills))),
         *_pair(_list("Strengths", card.strengths), _list("Changes", card.changes)),
-        *_list("Next drills", (f"{drill.title} ({drill.id})" for drill in card.next_drills)),
         *_list("Timeline", (f"{clock(t)} {what}" for t, what in timeline(card))),
         *_board(card),
         *_private(card),
@@ -73,8 +74,20 @@ def _items(card: Scorecard) -> list[str]:
     for item in card.items:
         lines = (f"{line.sign} {clock(line.t)} {line.phase}: {line.text}" for line in item.evidence)
         evidence = "<br>".join(escape(line) for line in lines)
-        rows.append((escape(f"{item.id} ({item.competency})"), level(item), after_hints(item), evidence))
-    return ["<h2>Items</h2>", _table(("item", "level", "after hints", "evidence"), rows)]
+        rows.append((_named(item), _level(item), evidence))
+    return ["<h2>Items</h2>", _table(("item", "level", "evidence"), rows)]
+
+
+def _named(item: ItemPart) -> str:
+    """What was observed, and small the competency with the key that notes link to."""
+    return f'{escape(item.title or item.id)} <span class="small">{escape(dimension(item))}, #{escape(item.id)}</span>'
+
+
+def _level(item: ItemPart) -> str:
+    """The level, and small what it says and what hints left of it."""
+    hints = f"after hints {after_hints(item)}" if after_hints(item) else ""
+    small = " · ".join(part for part in (item.reached, hints) if part)
+    return escape(level(item)) + (f' <span class="small">{escape(small)}</span>' if small else "")
 
 
 def _overall(card: Scorecard) -> list[str]:
@@ -137,7 +150,7 @@ def _list(title: str, lines: Iterable[str]) -> list[str]:
 
 
 def _pair(*parts: list[str]) -> list[str]:
-    """Short lists beside each other, so that the scores stay on the first sheet."""
+    """Short parts beside each other, so that the scores stay on the first sheet."""
     cells = "".join(f"<div>{''.join(part)}</div>" for part in parts if part)
     return [f'<div class="pair">{cells}</div>'] if cells else []
 

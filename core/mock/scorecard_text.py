@@ -37,7 +37,7 @@ def to_markdown(card: Scorecard) -> str:
         if lines:
             parts += [f"## {title}", "\n".join(f"- {escaped(line)}" for line in lines)]
     if card.next_drills:
-        parts += ["## Next drills", "\n".join(f"- {escaped(row.title)} (`{row.id}`)" for row in card.next_drills)]
+        parts += ["## Next drills", "\n".join(f"- {escaped(row.title)}" for row in card.next_drills)]
     parts += ["## Timeline", "\n".join(f"- {clock(t)} {escaped(what)}" for t, what in timeline(card))]
     if card.claims or card.pad:
         parts.append("## Board")
@@ -72,7 +72,7 @@ def header(card: Scorecard) -> list[tuple[str, str]]:
         ("numbers", f"{numbers}, edition {card.content_hash}"),
         ("when", f"{day}, {clock(card.duration_s)} of {clock(card.planned_s)}"),
         ("hints", f"{len(card.hints)}, cost {significant(cost, 3)}" if card.hints else "none"),
-        ("twists", "; ".join(twist.id for twist in card.twists) or "none"),
+        ("twists", f"{len(card.twists)}, see the timeline" if card.twists else "none"),
         ("copy", f"for the {card.audience}{'' if card.committed else ', scores not committed'}"),
     ]
     return [(role, name) for role, name in card.names.items()] + rows
@@ -101,6 +101,11 @@ def level(item: ItemPart) -> str:
     return "not observed" if item.level is None else str(item.level)
 
 
+def dimension(item: ItemPart) -> str:
+    """The competency in words."""
+    return item.dimension or item.competency
+
+
 def after_hints(item: ItemPart) -> str:
     """What is left after hints, with what they cost."""
     if item.after_hints is None or not item.hint_cost:
@@ -123,7 +128,7 @@ def error(row: NumberPart) -> str:
 
 
 def self_rows(card: Scorecard) -> list[tuple[str, str, str]]:
-    """Competency, score and own level, for those that were rated by either."""
+    """Competency in words, score and own level, for those that were rated by either."""
     own = card.self_.competencies if card.self_ else {}
     rows: list[tuple[str, str, str]] = []
     for competency in dict.fromkeys(item.competency for item in card.items):
@@ -131,7 +136,8 @@ def self_rows(card: Scorecard) -> list[tuple[str, str, str]]:
         seen = [(weight, value) for weight, value in pairs if value is not None]
         total = sum(weight for weight, _ in seen)
         score = significant(sum(weight * value for weight, value in seen) / total, 3) if seen else "not observed"
-        rows.append((competency, score, str(own.get(competency, ""))))
+        words = next(dimension(item) for item in card.items if item.competency == competency)
+        rows.append((words, score, str(own.get(competency, ""))))
     return rows
 
 
@@ -154,7 +160,9 @@ def escaped(text: str) -> str:
 
 def _item(item: ItemPart) -> tuple[str, ...]:
     lines = (f"{line.sign} {clock(line.t)} {escaped(line.phase)}: {escaped(line.text)}" for line in item.evidence)
-    return f"{item.id} ({item.competency})", level(item), after_hints(item), "<br>".join(lines)
+    named = f"{escaped(item.title)} ({dimension(item)}, #{item.id})" if item.title else f"{item.id} ({dimension(item)})"
+    got = f"{level(item)}: {escaped(item.reached)}" if item.reached else level(item)
+    return named, got, after_hints(item), "<br>".join(lines)
 
 
 def _number(row: NumberPart) -> tuple[str, ...]:

@@ -80,6 +80,8 @@ def test_the_whole_card_is_on_the_page_of_both(role: str):
     said, sent = page.says(), page.payload()
     for words in ("Practice evidence", "Overall: lean hire", "interviewer heard this on plan", "after hints 1\\.75"):
         assert words in said
+    for words in ("Tests the story of recomputation with numbers", "without working it out", "Numbers · #arithmetic"):
+        assert words in said.replace("\\", "")
     for words in ("2,345 tok/s", "46.67%", "+0.7%, right", "lean no", "Asked first", "Price each fix", "Numeric probe"):
         assert words in sent.replace("\\", "")
     links = [link.proto.label for link in page.at.get("page_link")]

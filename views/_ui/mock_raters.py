@@ -19,10 +19,11 @@ def other_rater(card: Scorecard, other: OtherRating, room: Room) -> None:
     who = ROLE_WORDS[other.role]
     st.subheader(f"Beside the {who.lower()}", anchor=False)
     judged = card.overall.judgement if card.overall else ""
+    named = {item.id: f"{item.title} (#{item.id})" for item in card.items}
     rows = [{"item": "all in all", "yours": judged, who.lower(): other.rating.judgement or "", "apart": ""}]
     rows += [
         {
-            "item": row.item,
+            "item": named[row.item],
             "yours": level_in_words(row.first),
             who.lower(): level_in_words(row.second),
             "apart": "" if row.apart is None else str(row.apart),

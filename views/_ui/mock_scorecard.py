@@ -16,6 +16,7 @@ from core.mock.scorecard_text import (
     after_hints,
     beside,
     clock,
+    dimension,
     error,
     header,
     level,
@@ -35,7 +36,7 @@ from views._ui.predict import READING_WIDTH
 from views._ui.room import Room
 from views._ui.rooms import ROLE_WORDS
 from views._ui.step_page import data_table
-from views._ui.words import plain
+from views._ui.words import inline, money_safe, plain
 
 
 def scorecard_view(room: Room) -> None:
@@ -118,11 +119,12 @@ def _overall(card: Scorecard) -> None:
 
 def _item(item: ItemPart) -> None:
     with st.container(border=True):
-        entry = bank.shipped().competencies.get(item.competency)
-        title = entry.title if entry else item.competency
         words = "not observed" if item.level is None else f"level {level(item)} of 4"
         hints = f", after hints {after_hints(item)}" if after_hints(item) else ""
-        st.markdown(f"**{plain(item.id)}** :gray[{title}] · **{words}**{plain(hints)}")
+        about = f":small[:gray[{plain(dimension(item))} · #{plain(item.id)}]]"
+        st.markdown(money_safe(f"**{item.title or item.id}** {about}"), width=READING_WIDTH)
+        reached = f": {inline(item.reached)}" if item.reached else ""
+        st.markdown(f"**{words[:1].upper()}{words[1:]}**{reached}{plain(hints)}", width=READING_WIDTH)
         st.markdown(evidence_lines(item), width=READING_WIDTH)
 
 
@@ -136,10 +138,9 @@ def _self(card: Scorecard) -> None:
     if card.self_ is None:
         return
     st.subheader("Self-rating against score", anchor=False)
-    names = {name: entry.title for name, entry in bank.shipped().competencies.items()}
     judged = card.overall.judgement if card.overall else ""
     rows = [{"": "All in all", "score": judged, "self": card.self_.overall}]
-    rows += [{"": names.get(name, name), "score": score, "self": own} for name, score, own in self_rows(card)]
+    rows += [{"": name, "score": score, "self": own} for name, score, own in self_rows(card)]
     data_table(st.empty(), rows, bold=0)
     if card.self_.words:
         st.markdown(f"> {plain(card.self_.words)}", width=READING_WIDTH)

@@ -8,7 +8,7 @@ from core.mock.fold import fold
 from core.mock.scorecard_build import SEALED, ScorecardError, events_of, restored, scorecard
 from core.mock.state import RoomState
 from tests.core.mock.made import DRILL, Played, at_phase, bank, opened, pack, plan, scored, whole
-from tests.core.mock.walk import private_texts, strings
+from tests.core.mock.walk import on_a_candidates_card, private_texts, strings
 
 
 def made(room, **options):
@@ -38,14 +38,24 @@ def test_the_interviewers_copy_has_one_of_everything():
     assert len(card.log) == len(whole().log)
 
 
-def test_the_candidates_copy_has_no_note_no_other_rater_no_log_and_no_word_of_the_pack():
-    room = whole()
+@pytest.mark.parametrize("level", [1, 2, 3, 4])
+def test_the_candidates_copy_has_no_note_no_other_rater_no_log_and_of_the_pack_what_was_scored(level):
+    room = whole(level)
     card = made(room, audience="candidate")
     assert (card.notes, card.others, card.log, card.feedback) == ((), (), (), None)
     shown = "\n".join(strings(card))
     assert "nervous" not in shown
     texts = {where: text for where, text in private_texts(room.state).items() if " truth " not in where}
-    assert [where for where, text in texts.items() if text in shown] == []
+    assert {where for where, text in texts.items() if text in shown} == on_a_candidates_card(room.state)
+
+
+def test_each_item_says_in_words_what_was_scored_and_the_level_that_was_reached():
+    arithmetic = made(whole(3)).items[1]
+    assert (arithmetic.title, arithmetic.dimension) == ("Tests the story of recomputation with numbers", "Numbers")
+    assert arithmetic.reached == "Derives 8/6 and the ceiling of 46.7%, and sees that 62% lies above it"
+    early = made(opened()).items[1]
+    assert early.title == arithmetic.title
+    assert early.reached == ""
 
 
 def test_a_twist_that_was_not_public_is_not_in_the_candidates_copy():

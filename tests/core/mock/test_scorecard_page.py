@@ -44,9 +44,13 @@ def test_every_element_is_closed_and_the_sections_are_there():
     assert page.open == []
     for word in (
         DISCLAIMER, "Items", "Overall", "Numbers", "Self-rating against score", "Next drills", "Timeline", "Board",
-        "Private notes", "I forgot the price.", "private: nervous at first", "46.67%",
+        "Private notes", "I forgot the price.",
+        "Tests the story of recomputation with numbers", "Mentions an additional forward pass without working it out",
+        "Numbers, #arithmetic", "after hints 1.75 (hints 0.25)", "private: nervous at first", "46.67%",
     ):  # fmt: skip
         assert word in page.text, word
+    assert "quantitative" not in page.text
+    assert "d-" not in page.text.split("Next drills")[1].split("Strengths")[0]
 
 
 def test_it_loads_nothing():

@@ -43,6 +43,15 @@ def strings(value: Any) -> Iterator[str]:
         raise TypeError(f"a view holds a {type(value).__name__}")
 
 
+def on_a_candidates_card(state: RoomState) -> set[str]:
+    """Which of the private texts a candidate's scorecard has: each item's title, and of its levels the one reached."""
+    found = set()
+    for key, item in state.plan.items.items():
+        level = state.ratings[state.lead].scores.get(key)
+        found |= {f"{item.card} rubric.{item.item}.{part}" for part in ("observe", level)}
+    return found
+
+
 def private_texts(state: RoomState, played: Pack | None = None) -> dict[str, str]:
     """Texts of the pack and its cards that are private in this state, by where they stand, with numbers put in."""
     found: dict[str, str] = {}
