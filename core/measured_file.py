@@ -163,3 +163,7 @@ class ProfileFile(_Row, frozen=True, extra="forbid", defer_build=True):
     memory_bytes_per_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     launch_s: Seconds | None = None  # from one tiny kernel to the next, launched one by one
     graph_launch_s: Seconds | None = None  # the same inside a graph
+    # Of a run of one's own, by format: the best plain call beside its products, and how many weights its forward
+    # products were to be measured with, a number that a run that stopped early does not reach.
+    plain_flops_per_s: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
+    planned_weights: dict[str, Size] = {}

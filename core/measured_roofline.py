@@ -9,7 +9,7 @@ from itertools import permutations
 import numpy as np
 
 from core.checks import Floats
-from core.display import show_rate, show_seconds
+from core.display import digits, show_rate, show_seconds
 from core.dtypes import bytes_per_element
 from core.log_grid import Mask
 from core.measured_profile import Profile, product_flops_per_s
@@ -38,14 +38,31 @@ class Placed:
 class Reached:
     """The roof as measured beside that of the datasheet."""
 
-    flops_per_s: float  # best product
+    product_flops_per_s: float  # best product
+    plain_flops_per_s: float | None  # best plain call of the same run
     bytes_per_s: float  # best read of weights that no cache holds
     datasheet_flops_per_s: float | None
     datasheet_bytes_per_s: float | None
+    measured_weights: int  # with which some product was measured
+    planned_weights: int  # with which products were to be measured
+    row_counts: int  # at which products were measured
+
+    @property
+    def flops_per_s(self) -> float:
+        """The best of products and plain calls: a roof lies above everything that was measured. [FLOP/s]"""
+        return max(self.product_flops_per_s, self.plain_flops_per_s or 0.0)
+
+    @property
+    def tells_ridge(self) -> bool:
+        """Whether half of the planned weights or more were measured, at more than one count of rows.
+
+        With fewer the best product may be yet to come, and one count of rows shows one side of a ridge alone.
+        """
+        return 2 * self.measured_weights >= self.planned_weights and self.row_counts > 1
 
     @property
     def ridge(self) -> float:
-        """Where the ridge really is. [FLOP/byte]"""
+        """Where the ridge really is, if :attr:`tells_ridge`. [FLOP/byte]"""
         return self.flops_per_s / self.bytes_per_s
 
     @property
@@ -74,11 +91,28 @@ def reached(profile: Profile, dtype: str) -> Reached | None:
     wide = few & (read >= min(_BEYOND_CACHE * cache, float(read[few].max())))
     moved = read + 2 * m * (n + k)
     peak = chip.peak_flops_per_s(dtype) if chip and dtype in chip.peak_dtypes else None
+    measured = len(products.measured_shapes)
     return Reached(
-        flops_per_s=float(np.nanmax(2 * m * n * k / seconds)),
+        product_flops_per_s=float(np.nanmax(2 * m * n * k / seconds)),
+        plain_flops_per_s=profile.file.plain_flops_per_s.get(dtype),
         bytes_per_s=float(np.max((moved / seconds)[wide])),
         datasheet_flops_per_s=peak,
         datasheet_bytes_per_s=chip.hbm_bytes_per_s if chip else None,
+        measured_weights=measured,
+        planned_weights=max(measured, profile.file.planned_weights.get(dtype, 0)),
+        row_counts=len(table.m),
+    )
+
+
+def ridge_beside_datasheet(profile: Profile, dtype: str) -> str:
+    """Where the measured ridge lies beside the datasheet's, in a sentence; empty where either is not known."""
+    best = reached(profile, dtype)
+    if best is None or best.datasheet_ridge is None or not best.tells_ridge:
+        return ""
+    return (
+        f"The roof is the datasheet's, with its {dtype} ridge at {digits(best.datasheet_ridge)} FLOP/byte; by what "
+        f"{profile.name} reaches, {show_rate(best.flops_per_s, 'FLOP')} and {show_rate(best.bytes_per_s, 'B')}, it "
+        f"lies at {digits(best.ridge)}."
     )
 
 

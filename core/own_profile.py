@@ -17,10 +17,13 @@ from core.hardware import PEAK_DTYPES, load_accelerators
 from core.measured_file import FORMAT, KV_DTYPES, VECTOR_OPS, ProfileFile
 from core.measured_profile import Profile
 from core.own_entry import Entry, median_s
+from core.own_views import layer_matrices
 
 RESULT_FORMAT = "microbench/1"
 SOURCE = "measured with this app's own benchmark"
+_OF_PRODUCTS = ("plain_flops_per_s", "planned_weights")  # belong to the run whose products are taken
 _JOINED = ("matmul", "attention", "collectives", "vectors", "memory_bytes_per_s", "launch_s", "graph_launch_s")
+_SKIPPED_PRODUCT = re.compile(r"product (\w+) (\d{1,9}) x (\d{1,9})")  # as core.microbench.matmul names it
 # What a driver calls a card, and the catalog's id; the first that is found in the name holds.
 _CARDS = (
     ("A100-SXM4-80GB", "a100-sxm-80gb"),
@@ -95,6 +98,8 @@ def profile_of(result: Entry, *, accelerator: str | None = None) -> Profile:
                 "memory_bytes_per_s": _copy_rate(entries["copy"]),
                 "launch_s": _launch(entries["launch"], "eager"),
                 "graph_launch_s": _launch(entries["launch"], "graph"),
+                "plain_flops_per_s": _plain(entries["reference"]),
+                "planned_weights": _planned(result, entries["matmul"]),
             }
         )
     )
@@ -120,12 +125,14 @@ def join(profiles: Sequence[Profile]) -> Profile:
     def of_first(name: str) -> Any:
         return next((value for value in (getattr(file, name) for file in files) if value), getattr(first, name))
 
+    measured = next((file for file in files if file.matmul), first)
     versions = {
         name: sorted({file.versions[name] for file in files if name in file.versions}) for name in _names(files)
     }
     return Profile(
         first.model_copy(
             update={name: of_first(name) for name in _JOINED}
+            | {name: getattr(measured, name) for name in _OF_PRODUCTS}
             | {
                 "versions": {name: ", ".join(found) for name, found in versions.items()},
                 "dated": max(file.dated for file in files),
@@ -159,6 +166,32 @@ def _products(entries: Iterable[Entry]) -> list[dict[str, Any]]:
         seconds = [[[_median(cells.get((a, b, c))) for c in m] for b in k] for a in n]
         tables.append({"dtype": dtype, "role": role, "kernel": "PyTorch", "n": n, "k": k, "m": m, "seconds": seconds})
     return tables
+
+
+def _plain(entries: Iterable[Entry]) -> dict[str, float]:
+    """The best plain call by format. [FLOP/s]"""
+    best: dict[str, float] = {}
+    for one in entries:
+        if one.get("flops") and one.get("dtype") in PEAK_DTYPES:
+            best[one["dtype"]] = max(best.get(one["dtype"], 0.0), float(one["flops"]) / median_s(one))
+    return best
+
+
+def _planned(result: Entry, products: Iterable[Entry]) -> dict[str, int]:
+    """Weights whose forward products the run set out to measure, by format: its layers', and what it lists as skipped.
+
+    A run that was cancelled lists nothing as skipped; its layers' weights are known even then.
+    """
+    run = result["run"]
+    weights: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    weights[run["dtype"]].update(nk for shape in run["models"] for nk in layer_matrices(shape).values())
+    for one in products:
+        if one["role"] == "forward":
+            weights[one["dtype"]].add((one["n"], one["k"]))
+    for one in result["skipped"]:
+        if named := _SKIPPED_PRODUCT.fullmatch(one["item"]):
+            weights[named[1]].add((int(named[2]), int(named[3])))
+    return {dtype: len(found) for dtype, found in weights.items() if found}
 
 
 def _attention(decode: Iterable[Entry], whole: Iterable[Entry]) -> list[dict[str, Any]]:

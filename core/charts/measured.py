@@ -47,7 +47,7 @@ def at_roofline(placed: Sequence[Placed]) -> LiveFigure:
         "yaxis": log_axis("TFLOP/s", np.array([bottom / 2, max(tops) * 2]) / TFLOP),
     }
     first = placed[0].reached
-    ridges = [Limit(first.ridge, f"ridge as measured {digits(first.ridge)}")]
+    ridges = [Limit(first.ridge, f"ridge as measured {digits(first.ridge)}")] if first.tells_ridge else []
     if first.datasheet_ridge is not None:
         ridges.append(Limit(first.datasheet_ridge, f"datasheet {digits(first.datasheet_ridge)}", role="muted"))
     return LiveFigure(
@@ -73,12 +73,21 @@ def collectives(curves: Curves, fits: Sequence[Fit]) -> LiveFigure:
 
 def roofline_text(placed: Placed) -> str:
     """One profile's roof in a sentence."""
-    best = placed.reached
+    best, plain = placed.reached, placed.reached.plain_flops_per_s
+    few = ""
+    if best.measured_weights < best.planned_weights:
+        few = f", products with {best.measured_weights:,} of {best.planned_weights:,} planned weights measured"
+    product = show_rate(best.product_flops_per_s, "FLOP")
+    if plain is not None and plain > best.product_flops_per_s:
+        product += f", a plain call of the same run {show_rate(plain, 'FLOP')}"
     text = (
-        f"{placed.profile}: the best {placed.dtype} product reaches {show_rate(best.flops_per_s, 'FLOP')}"
+        f"{placed.profile}{few}: the best {placed.dtype} product reaches {product}"
         f"{_of(best.flops_per_s, best.datasheet_flops_per_s)}, weights are read at {show_rate(best.bytes_per_s, 'B')}"
-        f"{_of(best.bytes_per_s, best.datasheet_bytes_per_s)}, so the ridge really is at {digits(best.ridge)} FLOP/byte"
+        f"{_of(best.bytes_per_s, best.datasheet_bytes_per_s)}"
     )
+    if not best.tells_ridge:
+        return f"{text}. Products of so few sizes do not tell where the ridge is."
+    text += f", so the ridge really is at {digits(best.ridge)} FLOP/byte"
     return f"{text}." if best.datasheet_ridge is None else f"{text}, not {digits(best.datasheet_ridge)}."
 
 

@@ -66,6 +66,19 @@ def test_a_profile_without_a_datasheet_has_its_own_roof_alone():
     assert "the datasheet's floor" not in traces(over_size(products_over_rows([bare], 8192, 8192)))
 
 
+def test_a_run_that_stopped_early_claims_no_ridge_and_says_how_far_it_came():
+    rest = {"plain_flops_per_s": {"bf16": 950e12}, "planned_weights": {"bf16": 10**6}}
+    early = at_the_roofline(Profile(H200.file.model_copy(update=rest)), SHAPES)
+    words = roofline_text(early)
+    count = early.reached.measured_weights
+    assert f"products with {count:,} of 1,000,000 planned weights measured: the best bf16" in words
+    assert "reaches 932 TFLOP/s, a plain call of the same run 950 TFLOP/s (96.0% of the datasheet)" in words
+    assert words.endswith("Products of so few sizes do not tell where the ridge is.")
+    assert "ridge really" not in words
+    limits = at_roofline([early]).payload()["limits"]
+    assert [limit["at"] for limit in limits] == pytest.approx([early.reached.datasheet_ridge])
+
+
 def test_curves_raw_points_and_floor_are_those_of_the_view():
     view = products_over_rows([H200, H100], 8192, 8192)
     drawn = traces(over_size(view))

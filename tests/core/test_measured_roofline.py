@@ -5,9 +5,15 @@ import pytest
 
 from core.display import show_rate
 from core.measured_profile import Profile, load_profile, load_profiles
-from core.measured_roofline import at_the_roofline, best_at_the_other, best_product, reached
+from core.measured_roofline import (
+    at_the_roofline,
+    best_at_the_other,
+    best_product,
+    reached,
+    ridge_beside_datasheet,
+)
 from core.microbench.recorded import recorded
-from core.own_profile import profile_of
+from core.own_profile import join, profile_of
 
 PROFILES = load_profiles()
 H200 = PROFILES["h200-sxm"]
@@ -81,3 +87,59 @@ def test_one_profile_or_a_format_of_one_has_no_other():
     assert best_at_the_other([own], "bf16") == ()
     assert best_product(own, "nvfp4") is None
     assert best_at_the_other([own, load_profile("b200-sxm")], "nvfp4") == ()
+
+
+def partial(num_products, *, slower=1.0, skipped=()):
+    """The recorded run on a CPU, stopped after so many of its forward fp32 products; its plain calls come first."""
+    entry = recorded("cpu-quick").model_dump()
+    products = [one for one in entry["measurements"] if (one["kind"], one.get("role")) == ("matmul", "forward")]
+    products = [one for one in products if one["dtype"] == "fp32"][:num_products]
+    for one in products:
+        one["time"] = {name: value * slower if name.endswith("_s") else value for name, value in one["time"].items()}
+    rest = [one for one in entry["measurements"] if one["kind"] != "matmul"]
+    listed = [{"item": name, "reason": "the time bound of 5 s was reached", "settings": None} for name in skipped]
+    return entry | {
+        "status": "partial",
+        "stopped": "cancelled",
+        "measurements": [*rest, *products],
+        "skipped": listed,
+    }
+
+
+def test_two_products_of_a_run_that_stopped_tell_no_ridge_and_a_faster_plain_call_is_the_roof():
+    best = reached(profile_of(partial(2, slower=10.0)), "fp32")
+    plain = max(
+        one.flops / one.time.median_s for one in recorded("cpu-quick").measurements if one.kind == "reference" and one.k
+    )
+    assert (best.measured_weights, best.planned_weights, best.row_counts) == (1, 4, 2), "the layer has four products"
+    assert not best.tells_ridge
+    assert best.product_flops_per_s < best.flops_per_s == best.plain_flops_per_s == pytest.approx(plain)
+
+
+def test_half_of_the_planned_weights_tell_a_ridge_and_skipped_ones_are_planned():
+    # Three row counts for each of the layer's weights.
+    assert reached(profile_of(partial(6)), "fp32").tells_ridge
+    more = partial(6, skipped=("product fp32 1024 x 1024", "product fp32 7 x 7, input gradient", "plain products"))
+    best = reached(profile_of(more), "fp32")
+    assert (best.measured_weights, best.planned_weights, best.tells_ridge) == (2, 5, False)
+
+
+def test_one_count_of_rows_tells_no_ridge():
+    assert not reached(profile_of(recorded("cpu-quick").model_dump()), "bf16").tells_ridge
+
+
+def test_joined_runs_keep_the_plain_calls_and_plan_of_the_products_that_are_taken():
+    short, whole = profile_of(partial(2)), profile_of(recorded("cpu-quick").model_dump())
+    assert reached(join([short, whole]), "fp32").planned_weights == 4
+    assert reached(join([whole, short]), "fp32").planned_weights == 5
+    assert join([whole, short]).file.plain_flops_per_s == whole.file.plain_flops_per_s
+
+
+def test_the_measured_ridge_stands_beside_the_datasheets_where_both_are_known():
+    own = profile_of(recorded("h200-full").model_dump())
+    said = ridge_beside_datasheet(own, "bf16")
+    # By hand: 707 TFLOP/s over 4.45 TB/s, and 989.4 over 4.8.
+    assert "bf16 ridge at 206 FLOP/byte" in said
+    assert said.endswith("reaches, 707 TFLOP/s and 4.45 TB/s, it lies at 159.")
+    assert ridge_beside_datasheet(own, "nvfp4") == ""
+    assert ridge_beside_datasheet(profile_of(partial(2)), "fp32") == ""

@@ -14,8 +14,10 @@ from streamlit.testing.v1 import AppTest
 
 from core.microbench.job import ROOT, Progress
 from core.microbench.recorded import names
+from core.microbench.result import Result
 from tests import fake_python
 from tests.core.own_run import RESULT
+from tests.core.test_measured_roofline import partial
 from tests.pages.conftest import OpenPage
 from views._ui import gpu_run, place, results
 
@@ -236,6 +238,16 @@ def test_the_roofline_says_what_the_record_proves_of_its_best_product(open_page:
     at = at.selectbox(key="measure.result").set_value("h200-full").run()
     assert "reached 672 TFLOP/s at 8,192 rows by 8,192 x 8,192" in says(at)
     assert "not the clock and power at which products ran" in says(at)
+
+
+def test_a_run_that_stopped_after_two_products_claims_no_roof_below_its_plain_call(open_page: OpenPage):
+    early = Result.model_validate(partial(2, slower=10.0))
+    at = upload(open_page(PAGE), early.model_dump_json().encode())
+    words = says(at)
+    assert "A partial result: cancelled." in words
+    assert "products with 1 of 4 planned weights measured: the best fp32 product reaches" in words
+    assert "a plain call of the same run 33.7 GFLOP/s" in words
+    assert "so the ridge really is" not in words
 
 
 def test_peak_memory_is_predicted_where_it_was_counted(open_page: OpenPage):

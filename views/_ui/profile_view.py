@@ -71,7 +71,8 @@ def _products(profiles: Sequence[Profile]) -> None:
         st.caption(inline(sentence))
     live_chart(charts.at_roofline(placed), key="profiles.roofline")
     st.caption(
-        "Solid is the datasheet's roof, dotted the measured one: the best product, and weights read at few rows."
+        "Solid is the datasheet's roof, dotted the measured one: the best product or plain call, and weights read at "
+        "few rows."
     )
     _table(
         [row for one in placed for row in ({"system": one.profile} | row for row in run_tables.roofline_rows(one))],

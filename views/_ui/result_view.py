@@ -100,7 +100,8 @@ def _roofline(opened: Opened) -> None:
     live_chart(chart, key="measure.roofline")
     st.caption(
         "Points are measured products, each operand counted once; rows grow from left to right. Dotted is the roof as "
-        "measured: the best product, and weights read at few rows. Solid is the datasheet's, where the catalog has one."
+        "measured: the best product or plain call, and weights read at few rows. Solid is the datasheet's, where the "
+        "catalog has one."
     )
     placed = at_the_roofline(profile, shapes_of(opened.entry, dtype), dtype) if profile else None
     if placed:
