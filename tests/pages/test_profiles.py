@@ -134,6 +134,19 @@ def test_step_1_and_home_judge_by_the_profile(open_page: OpenPage):
     assert says(home) != says(plain)
 
 
+def test_step_1_speaks_of_the_profile_in_force_and_says_its_ridge(open_page: OpenPage):
+    at = answered(open_page(BOTTLENECK, {"profile": "run-h200-full", "gpu": "h200-sxm"}))
+    assert not at.exception
+    words = says(at)
+    assert "Times are estimates from measured kernels of H200 SXM, own run, at stated efficiencies beyond" in words
+    assert "Times are estimates at stated efficiencies" not in words
+    assert "its bf16 ridge at 206 FLOP/byte; by what H200 SXM, own run reaches" in words
+    assert "it lies at 159." in words
+    stated = says(answered(open_page(BOTTLENECK, {"gpu": "h200-sxm"})))
+    assert "Times are estimates at stated efficiencies; waiting" in stated
+    assert "it lies at" not in stated
+
+
 def test_step_3_times_come_from_the_profile_and_bytes_stay(open_page: OpenPage):
     wanted = NO_QUESTIONS | {"tp": "8", "dp": "8"}
     at = answered(open_page("views/steps/communication.py", wanted))

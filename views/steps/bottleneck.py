@@ -13,6 +13,7 @@ from core.constraints import Problem
 from core.display import short
 from core.dtypes import bytes_per_element
 from core.hardware import load_accelerators
+from core.measured_roofline import ridge_beside_datasheet
 from core.scenario import Scenario
 from core.under_roof import Headline, format_roofs, half_roof, other_formats
 from views._ui import baseline, predict, profile_choice, settings, state
@@ -24,7 +25,7 @@ from views._ui.live_chart import live_chart
 from views._ui.registry import STEPS, path_of
 from views._ui.scenario_bar import scenario_bar, show_gpu_count
 from views._ui.step_page import csv_download, data_table, fix_table, mistakes, say_it, step_head
-from views._ui.words import plain
+from views._ui.words import inline, plain
 from views._ui.working_view import show_workings, working_box
 
 FIELDS = {
@@ -138,11 +139,26 @@ def counts(places: dict[str, Any], scenario: Scenario, unit: str) -> None:
     )
 
 
+def times_are() -> str:
+    """What the times are, in the words of the profile in force."""
+    profile = profile_choice.active()
+    if profile is None:
+        return "Times are estimates at stated efficiencies"
+    return f"Times are estimates from measured kernels of {inline(profile.name)}, at stated efficiencies beyond them"
+
+
+def measured_ridge() -> None:
+    """Where the profile in force puts the ridge; the picture keeps the datasheet's."""
+    profile, dtype = profile_choice.active(), state.current().accelerator.half_dtype
+    if profile and dtype and (sentence := ridge_beside_datasheet(profile, dtype)):
+        st.caption(inline(sentence))
+
+
 def verdict_and_roofline() -> dict[str, Any]:
     """What binds, and the operators of one pass under the roof."""
     st.header("Which limit binds", anchor="verdict")
     st.caption(
-        "Times are estimates at stated efficiencies; waiting for other GPUs, bubbles included, is communication."
+        f"{times_are()}; waiting for other GPUs, bubbles included, is communication."
         " Memory is the fullest GPU's peak. A limit binds where its bar reaches the line."
     )
     bars = st.container()
@@ -167,6 +183,7 @@ def verdict_and_roofline() -> dict[str, Any]:
         )
     field_row(FIELDS[phase()], topic="bottleneck")
     place = st.container()
+    measured_ridge()
     with st.container(horizontal=True, vertical_alignment="center"):
         baseline.pin_buttons("bottleneck", now)
         csv_download("CSV", placed_table, key="bottleneck.csv")
