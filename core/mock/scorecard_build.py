@@ -186,7 +186,7 @@ def _item(score: ItemScore, pack: Pack, bank: Bank, truth: CardTruth) -> ItemPar
     return ItemPart(
         title=truth.base.fill(item.observe),
         dimension=ladder.title if ladder else score.competency,
-        reached="" if score.level is None else truth.base.fill(item.levels[score.level]),
+        reached=next((truth.base.fill(text) for level, text in item.levels.items() if level == score.level), ""),
         id=score.key,
         card=score.card,
         competency=score.competency,

@@ -9,8 +9,13 @@ from streamlit.testing.v1.element_tree import TextInput
 
 from core.cards.draw import draw
 from core.mock.calculator import scenario_from, serving_results, training_results
+from core.mock.fold_board import HOLD_S
+from core.storage.rooms import RoomStore
 from tests.core.mock.made import CARD, DRILL, Played, at_phase, bank, opened, scored, whole
 from tests.pages.mock_visit import SeatVisit, Stored, leaked, stored
+from views._ui.mock_calculator import _depends_on
+from views._ui.mock_released import BEFORE, IN_SETUP
+from views._ui.room import Room
 
 
 @pytest.fixture(autouse=True)
@@ -61,6 +66,20 @@ def test_what_was_released_is_read_in_words():
     assert "**The facts change (1).** The context is 32,768 tokens" in said
     assert said.index("A dense 70B model trains") < said.index("Full, in every layer") < said.index("Hint 1")
     assert "You said **2350 tok/s**, 70% sure." in said
+
+
+@pytest.mark.parametrize("role", ["candidate", "observer"])
+def test_what_stands_in_the_prompt_s_place_follows_the_clock(role: str):
+    room, page = visit(opened(), role)
+    assert BEFORE in page.says()
+    room.does("interviewer", "phase_started", phase=0)
+    said = page.run().says()
+    assert BEFORE not in said
+    assert IN_SETUP in said
+    room.does("interviewer", "phase_started", phase=1)
+    assert IN_SETUP not in page.run().says()
+    room, page = visit(at_phase(0).does("interviewer", "finished"), role)
+    assert "The prompt comes" not in page.says()
 
 
 def test_stuck_is_told_and_taken_back():
@@ -210,6 +229,17 @@ def test_while_another_hand_is_on_the_sliders_a_move_is_refused_and_springs_back
     assert "The interviewer has the sliders" in page.says()
     assert page.at.select_slider(key="mock.calc.data_parallel").value == 256
     assert room.state.sliders == {"data_parallel": 256.0}
+
+
+def test_a_hand_that_moves_no_more_is_no_longer_told(monkeypatch: pytest.MonkeyPatch):
+    _, page = visit(at_phase(3).does("interviewer", "sliders", values={"data_parallel": 256.0}))
+    assert "Interviewer moved it; free again 10 s after the last move" in page.says()
+    room = page.at.session_state["mock.room"]
+    assert isinstance(room, Room)
+    drawn, now = _depends_on(room), RoomStore.now
+    monkeypatch.setattr(RoomStore, "now", lambda store: now(store) + HOLD_S)
+    assert _depends_on(room) != drawn  # so that a beat draws it anew
+    assert "moved it" not in page.run().says()
 
 
 def test_the_hand_can_be_taken_off():

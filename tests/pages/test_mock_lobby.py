@@ -49,7 +49,7 @@ class Lobby:
     def create(self) -> list[dict[str, str]]:
         """Open a room; the queries of its four links."""
         self.at.selectbox(key="lobby.pack").set_value("mock-train-serve-45").run()
-        self.press("Agree and open the room")
+        self.press("Agree and open")
         return [query(code.value) for code in self.at.code[:4]]
 
     def says(self) -> str:
@@ -72,9 +72,14 @@ def state_of(room: str) -> RoomState:
 
 def test_a_room_is_opened_with_four_links_and_the_interviewer_seated():
     lobby = Lobby()
+    assert lobby.at.button(key="lobby.create").proto.type == "primary"
     lobby.at.text_input(key="lobby.handle").input("Grace")
     links = lobby.create()
     assert len({link["key"] for link in links}) == 4
+    create = lobby.at.button(key="lobby.create")
+    assert (create.label, create.proto.type) == ("Agree and open another room", "secondary")
+    said = lobby.says()
+    assert said.index("**Candidate**") < said.index("**Your console**") < said.index("**Interviewer**")
     state = state_of(links[0]["room"])
     assert state.seats["interviewer"].handle == "Grace"
     store = RoomStore.open()
@@ -103,7 +108,7 @@ def test_level_and_numbers_are_chosen():
     lobby.at.segmented_control(key="lobby.level.mock-train-serve-45").set_value("mid")
     lobby.at.segmented_control(key="lobby.numbers").set_value("Others, by a seed").run()
     lobby.at.number_input(key="lobby.seed").set_value(7)
-    lobby.press("Agree and open the room")
+    lobby.press("Agree and open")
     state = state_of(query(lobby.at.code[0].value)["room"])
     assert (state.level, state.opened.seed) == ("mid", 7)
 
@@ -114,7 +119,7 @@ def test_a_seed_out_of_range_is_refused_in_words(seed: int):
     lobby.at.segmented_control(key="lobby.numbers").set_value("Others, by a seed").run()
     lobby.at.number_input(key="lobby.seed").set_value(seed).run()
     assert "is no seed: take a whole number from 0 to 2,147,483,647." in lobby.says()
-    lobby.press("Agree and open the room")
+    lobby.press("Agree and open")
     assert not lobby.at.code
     lobby.at.number_input(key="lobby.seed").set_value(2**31 - 1).run()
     assert "is no seed" not in lobby.says()
@@ -251,8 +256,8 @@ def test_too_many_rooms_from_one_address_are_refused_in_words(monkeypatch: pytes
     limited = RoomStore(rooms.store().engine, limits=Limits(rooms_per_address=1))
     monkeypatch.setattr(rooms, "store", lambda: limited)
     monkeypatch.setattr(rooms, "address", lambda: "192.0.2.1")
-    lobby.press("Agree and open the room")
-    lobby.press("Agree and open the room")
+    lobby.press("Agree and open")
+    lobby.press("Agree and open")
     assert "rooms were opened from here" in lobby.says()
 
 
@@ -260,7 +265,7 @@ def test_a_database_that_cannot_be_opened_is_said_in_words(monkeypatch: pytest.M
     lobby = Lobby()
     monkeypatch.setenv("RIDGEPOINT_DATABASE", "sqlite:////proc/nowhere/rooms.db")
     rooms.store.clear()
-    lobby.press("Agree and open the room")
+    lobby.press("Agree and open")
     assert "cannot be" in lobby.says()
 
 

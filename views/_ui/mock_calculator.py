@@ -62,7 +62,7 @@ def put_back() -> None:
 
 def _depends_on(room: Room) -> object:
     public = room.public
-    return public.sliders_seq, public.slider_hand, public.masked, public.finished, room.seated
+    return public.sliders_seq, public.slider_hand, _held(room), public.masked, public.finished, room.seated
 
 
 def _draw(room: Room) -> None:
@@ -86,6 +86,10 @@ def _draw(room: Room) -> None:
     _results(room, side)
 
 
+def _held(room: Room) -> bool:
+    return held_by_another(room.state, room.role, room.store.now())
+
+
 def _hand(room: Room, writes: bool) -> None:
     """Whose hand is on the controls, and the way to take it off."""
     hand = room.public.slider_hand
@@ -97,8 +101,9 @@ def _hand(room: Room, writes: bool) -> None:
             icon=":material/back_hand:",
             on_click=partial(room.do, "hold", at="sliders", on=False),
         )
-    elif hand is not None and held_by_another(room.state, room.role, room.store.now()):
-        st.markdown(f":gray[:material/back_hand: {ROLE_WORDS[hand]} moved it; free again {HOLD_S:.0f} s after that.]")
+    elif hand is not None and _held(room):
+        words = f"{ROLE_WORDS[hand]} moved it; free again {HOLD_S:.0f} s after the last move."
+        st.markdown(f":gray[:material/back_hand: {words}]")
 
 
 def _control(room: Room, field: str, value: Value, *, disabled: bool) -> None:

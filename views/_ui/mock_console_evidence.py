@@ -38,7 +38,7 @@ def _box(room: Room) -> None:
             st.text_input(
                 f"Evidence: + - or ? first, then the fact, then an item: {items}",
                 key=BOX,
-                placeholder="+ derived 8N over 6N unaided #" + next(iter(room.state.plan.items)),
+                placeholder="+ asked for the target before proposing anything #" + next(iter(room.state.plan.items)),
                 autocomplete="off",
             )
             st.form_submit_button("Keep", type="primary", on_click=partial(_keep, room))

@@ -68,8 +68,13 @@ def lead(own: OwnRooms) -> None:
                 st.markdown(f":red[:material/error: {words}]")
         st.text_input("Your name, if you like", key="lobby.handle", max_chars=MAX_HANDLE, width=320)
         st.markdown(f":small[{CONSENT} {_until()}]")
+        again = _MADE in st.session_state  # then the way on is into that room, not into another one
         st.button(
-            "Agree and open the room", type="primary", icon=":material/add_circle:", on_click=partial(_create, pack)
+            "Agree and open another room" if again else "Agree and open the room",
+            key="lobby.create",
+            type="secondary" if again else "primary",
+            icon=":material/add_circle:",
+            on_click=partial(_create, pack),
         )
         _refusal("create")
     with right:
@@ -137,6 +142,7 @@ def _links(own: OwnRooms) -> None:
     with st.container(border=True):
         st.markdown(f":material/check_circle: **The room {new.room} is open.** Send the candidate their link.")
         mock_links.links(new.room, {"candidate": tokens["candidate"]})
+        st.markdown("**Your console** :small[:gray[lead from there; the candidate may come later]]")
         _enter(new.room, tokens)
         mock_links.links(new.room, {role: token for role, token in tokens.items() if role != "candidate"})
         st.markdown(":small[:gray[The links are kept in this browser and nowhere else.]]")

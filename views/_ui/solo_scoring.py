@@ -49,7 +49,7 @@ def scoring(solo: Solo) -> None:
 def _evidence(solo: Solo) -> None:
     lead = solo.lead
     with st.form("solo.evidence.form", border=True):
-        st.text_input("What did you say or write?", key="solo.evidence", placeholder="derived 8N over 6N unaided")
+        st.text_input("What did you say or write?", key="solo.evidence", placeholder="asked for the target first")
         with st.container(horizontal=True):
             st.selectbox(
                 "Item",
