@@ -9,7 +9,8 @@ index"). Streamlit itself stops its timers (`run_every`) at such a click, for th
 The end of a run. A run's thread hands each message to the server's event loop, which sends it. If the thread is done
 and the loop is behind (a busy machine), a fragment's event makes Streamlit start a new thread, and the loop then
 throws away what is left of the run before: the last elements of the page stay as they were
-(https://github.com/streamlit/streamlit/issues/9921). So a fragment waits until the run before has been sent.
+(https://github.com/streamlit/streamlit/issues/9921). So a fragment waits until the run before has been sent, and what
+is asked for meanwhile waits behind it.
 
 An answer. Streamlit empties the queue of unsent messages when a run begins, but for those about the run itself. Thrown
 away with them are answers that the browser asks for once: a file that is chosen while the page is about to be drawn
@@ -20,9 +21,10 @@ from __future__ import annotations
 
 import asyncio
 import functools
+from collections import deque
 from typing import TYPE_CHECKING
 
-from streamlit.runtime.app_session import AppSession, AppSessionState
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 # By session: the page that the browser asked for, until that page's run has begun.
 _asked_for: dict[str, str] = {}
+# By session: requests that wait for the end of a run, the oldest first; the first of them is being tried.
+_waiting: dict[str, deque[ClientState | None]] = {}
 _ANSWERS = {"file_urls_response", "backend_operation_response", "heartbeat_ack"}
 _LOOK_AGAIN_S = 0.002
 
@@ -48,8 +52,7 @@ def guard() -> None:
     written_for(AppSession.request_rerun, "self", "client_state")
     written_for(AppSession._create_scriptrunner, "self", "initial_rerun_data")
     written_for(ForwardMsgQueue.clear, "self", "retain_lifecycle_msgs", "fragment_ids_this_run")
-    _drop_requests_of_a_page_left()
-    _send_a_run_to_its_end()
+    _watch_requests()
     _keep_answers()
 
 
@@ -59,15 +62,44 @@ def arrived() -> None:
         _asked_for.pop(run.session_id, None)
 
 
-def _drop_requests_of_a_page_left() -> None:
-    request_rerun = AppSession.request_rerun
+class _NotYet(Exception):
+    """The run before has ended, and the event loop has yet to send the rest of it."""
+
+
+def _watch_requests() -> None:
+    request_rerun, create = AppSession.request_rerun, AppSession._create_scriptrunner
+
+    @functools.wraps(create)
+    def created(session: AppSession, initial_rerun_data: RerunData) -> None:
+        if session._scriptrunner is not None:  # it has just refused a fragment
+            raise _NotYet
+        create(session, initial_rerun_data)
 
     @functools.wraps(request_rerun)
-    def watched(session: AppSession, client_state: ClientState | None) -> None:
-        if client_state is None or not _comes_from_a_page_left(session, client_state):
-            request_rerun(session, client_state)
+    def requested(session: AppSession, client_state: ClientState | None) -> None:
+        if client_state is not None and _comes_from_a_page_left(session, client_state):
+            return
+        # Each request carries the values of all controls: an older one run after a newer one would put them back.
+        waiting = _waiting.setdefault(session.id, deque())
+        waiting.append(client_state)
+        if len(waiting) == 1:
+            in_order(session, waiting)
 
-    AppSession.request_rerun = watched  # type: ignore[method-assign]
+    def in_order(session: AppSession, waiting: deque[ClientState | None]) -> None:
+        while waiting:
+            try:
+                request_rerun(session, waiting[0])
+            except _NotYet:
+                asyncio.get_running_loop().call_later(_LOOK_AGAIN_S, in_order, session, waiting)
+                return
+            except BaseException:
+                waiting.popleft()
+                raise
+            waiting.popleft()
+        _waiting.pop(session.id, None)
+
+    AppSession._create_scriptrunner = created  # type: ignore[method-assign]
+    AppSession.request_rerun = requested  # type: ignore[method-assign]
 
 
 def _comes_from_a_page_left(session: AppSession, client_state: ClientState) -> bool:
@@ -80,24 +112,6 @@ def _comes_from_a_page_left(session: AppSession, client_state: ClientState) -> b
     else:
         _asked_for.pop(session.id, None)
     return False
-
-
-def _send_a_run_to_its_end() -> None:
-    create = AppSession._create_scriptrunner
-
-    @functools.wraps(create)
-    def created(session: AppSession, initial_rerun_data: RerunData) -> None:
-        if session._scriptrunner is None:
-            create(session, initial_rerun_data)
-        else:  # it has just refused this fragment, being done; the loop has yet to hear of that
-            asyncio.get_running_loop().call_later(_LOOK_AGAIN_S, again, session, initial_rerun_data)
-
-    def again(session: AppSession, data: RerunData) -> None:
-        runner = session._scriptrunner
-        if session._state is not AppSessionState.SHUTDOWN_REQUESTED and not (runner and runner.request_rerun(data)):
-            created(session, data)
-
-    AppSession._create_scriptrunner = created  # type: ignore[method-assign]
 
 
 def _keep_answers() -> None:
