@@ -134,7 +134,10 @@ def _control(room: Room, field: str, value: Value, *, disabled: bool) -> None:
 
 def _moved(room: Room, field: str, key: str) -> None:
     value = st.session_state[key]
-    if not room.act("sliders", values={field: value}):
+    if room.act("sliders", values={field: value}):
+        # The browser has it. To send it there again would undo the next press, which may be on its way already.
+        st.session_state[f"{key}.seeded"] = (room.page_run, _option(value))
+    else:
         st.session_state[f"{key}.seeded"] = None  # put the control back to what the room holds
     room.redraw()
 

@@ -41,6 +41,9 @@ def _watch(room: Room) -> object:
 
 
 def _draw(room: Room) -> None:
+    room_id, name = st.session_state.get(_OPEN, ("", ""))
+    if room_id == room.id and st.session_state.get("console.tabs") is None:
+        st.session_state["console.tabs"] = name  # a run that was broken off has lost it: stay where one was
     drawn = st.tabs(list(TABS), key="console.tabs", on_change="rerun")
     for place, (name, tab) in zip(drawn, TABS.items(), strict=True):
         if place.open:
