@@ -14,7 +14,7 @@ from tests.e2e.test_practice import CARDS, DRILL
 
 DELAY_MS = 400
 APPS = Path(__file__).parent / "apps"
-LEAVING, UPLOAD, LATE = (APPS / name / "app.py" for name in ("leaving_demo", "upload_demo", "late_demo"))
+LEAVING, UPLOAD, LATE, POLLS = (APPS / f"{name}_demo" / "app.py" for name in ("leaving", "upload", "late", "polls"))
 
 
 def press(page: Page) -> None:
@@ -80,4 +80,18 @@ def test_the_end_of_a_page_run_arrives_though_a_fragment_asks_for_more(browser: 
         for presses in range(1, 6):
             press(page)
             expect(page.get_by_text(f"Pressed {presses} times")).to_be_visible()
+        page.close()
+
+
+def test_a_poll_that_is_still_being_looked_at_does_not_put_a_control_back(browser: Browser):
+    """A request carries the values of all controls as they stood when it was sent."""
+    levels = [str(1 + place % 4) for place in range(1, 13)]
+    with running_server(POLLS) as server:
+        page = browser.new_page()
+        page.goto(server.url)
+        wait_idle(page)
+        for place, level in enumerate(levels):
+            page.get_by_text(level, exact=True).click()
+            expect(page.get_by_text(f"Moves: {' '.join(levels[: place + 1])}.")).to_be_visible()
+            page.wait_for_timeout(40 * place)  # not in step with the polls
         page.close()

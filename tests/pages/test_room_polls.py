@@ -68,6 +68,34 @@ def test_other_fragments_sessions_and_whole_pages_are_run_as_ever(run: list[obje
     assert len(run) == 4
 
 
+def test_a_poll_is_dropped_once_something_else_has_run_since(run: list[ClientState | None]):
+    """Its values are older than those of what has been run since."""
+    looking, look = threading.Event(), threading.Event()
+
+    class Slow:
+        def has_news(self) -> bool:
+            looking.set()
+            look.wait(5)
+            return True
+
+    room, session = Slow(), Session()
+    room_polls.watch("s1", "pulse", room)
+
+    async def on_the_loop(overtaking: str) -> None:
+        AppSession.request_rerun(session, ClientState(fragment_id="pulse"))
+        await asyncio.to_thread(looking.wait, 5)
+        AppSession.request_rerun(session, ClientState(fragment_id=overtaking))
+        look.set()
+        await asyncio.sleep(0.05)
+
+    asyncio.run(on_the_loop("board"))
+    assert [state and state.fragment_id for state in run] == ["board"]
+    looking.clear()
+    look.clear()
+    asyncio.run(on_the_loop("pulse"))  # a store that is slow for longer than a beat: the first answer is not held up
+    assert [state and state.fragment_id for state in run] == ["board", "pulse"]
+
+
 def test_a_room_that_is_gone_is_asked_no_more(run: list[object]):
     room = Asked(answer=False)
     room_polls.watch("s1", "pulse", room)

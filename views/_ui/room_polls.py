@@ -3,6 +3,10 @@
 Streamlit answers every event of a browser with a run: a thread, the values of all the page's widgets, what is drawn and
 the messages that say so. Of a room's polls nearly all end in "no news". So they are looked at where they come in, by
 one read of one row, and only one that has something to tell (or is to say that its tab is still there) becomes a run.
+
+A request brings the values of all controls along, as they stood when it was sent. So a poll that was overtaken while
+it was looked at is dropped: run after the press that overtook it, it would put the pressed control back, as if by
+hand. The next poll asks again.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ class _Poll(NamedTuple):
 
 
 _polls: dict[str, _Poll] = {}  # by session
+_requests: weakref.WeakKeyDictionary[AppSession, int] = weakref.WeakKeyDictionary()  # how many became runs
 _watching = threading.Lock()  # each session draws on a thread of its own, and the guard is put on once
 
 
@@ -54,17 +59,24 @@ def _guard() -> None:
     request_rerun = AppSession.request_rerun
     written_for(request_rerun, "self", "client_state")
 
+    def run(session: AppSession, client_state: ClientState | None) -> None:
+        _requests[session] = _requests.get(session, 0) + 1
+        request_rerun(session, client_state)
+
     @functools.wraps(request_rerun)
     def watched(session: AppSession, client_state: ClientState | None) -> None:
         poll = _polls.get(session.id)
         room = poll.room() if poll else None
         if poll is None or room is None or client_state is None or client_state.fragment_id != poll.fragment_id:
-            request_rerun(session, client_state)
+            run(session, client_state)
             return
+        before = _requests.get(session, 0)
 
         def answered(asked: asyncio.Future[bool]) -> None:
-            if not asked.cancelled() and (asked.exception() is not None or asked.result()):
-                request_rerun(session, client_state)
+            if asked.cancelled() or _requests.get(session, 0) != before:
+                return
+            if asked.exception() is not None or asked.result():
+                run(session, client_state)
 
         # Not here: this is the server's one loop, and a database may be slow to say that it is away.
         asyncio.get_running_loop().run_in_executor(None, room.has_news).add_done_callback(answered)
