@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
@@ -91,6 +92,11 @@ class SeatVisit:
     def payload(self) -> str:
         """All that was sent to the browser, as text."""
         return "\n".join(_sent(self.at._tree))
+
+
+def mirrored(at: AppTest, kind: str, name: str) -> Any:
+    """The control of this kind that shows a value of the room under this name; its key is a new one now and then."""
+    return next(control for control in getattr(at, kind) if control.key.startswith(f"{name}."))
 
 
 def leaked(sent: str, state: RoomState, pack: Pack | None = None, *, numbers: bool = True) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1.element_tree import TextInput
@@ -12,7 +13,7 @@ from core.mock.calculator import scenario_from, serving_results, training_result
 from core.mock.fold_board import HOLD_S
 from core.storage.rooms import RoomStore
 from tests.core.mock.made import CARD, DRILL, Played, at_phase, bank, opened, scored, whole
-from tests.pages.mock_visit import SeatVisit, Stored, leaked, stored
+from tests.pages.mock_visit import SeatVisit, Stored, leaked, mirrored, stored
 from views._ui.mock_calculator import _depends_on
 from views._ui.mock_released import BEFORE, IN_SETUP
 from views._ui.room import Room
@@ -188,21 +189,38 @@ def test_an_answer_needs_a_confidence_and_is_locked_once_without_a_verdict():
 
 def test_a_slider_is_written_to_the_room_and_its_results_are_core_s():
     room, page = visit(at_phase(3))
-    page.at.select_slider(key="mock.calc.data_parallel").set_value(128).run()
+    mirrored(page.at, "select_slider", "mock.calc.data_parallel").set_value(128).run()
     assert room.state.sliders == {"data_parallel": 128}
     assert "128" in page.payload()
     page.at.button_group(key="mock.calc.side").set_value("Serving").run()
-    page.at.select_slider(key="mock.calc.batch").set_value(48).run()
+    mirrored(page.at, "select_slider", "mock.calc.batch").set_value(48).run()
     assert room.state.sliders == {"data_parallel": 128, "batch": 48}
 
 
-def test_each_run_of_the_page_sends_the_values_of_the_controls():
-    """The run before may have been broken off: each control of a browser without them stood at its first option."""
-    _, page = visit(at_phase(3))
-    for _ in range(2):
-        page.run()
-        assert page.at.select_slider(key="mock.calc.data_parallel").proto.set_value
-        assert page.at.selectbox(key="mock.calc.model").proto.set_value
+def test_a_control_begins_with_the_room_s_value_and_is_never_set():
+    """What is set is told to a browser once, and lost where the next run is quicker: then it shows what it had."""
+    room, page = visit(at_phase(3))
+    kinds = {"data_parallel": "select_slider", "model": "selectbox"}
+
+    def drawn(field: str) -> Any:
+        return mirrored(page.at, kinds[field], f"mock.calc.{field}")
+
+    def key(field: str) -> str:
+        assert not drawn(field).proto.set_value
+        return str(drawn(field).key)
+
+    first = {field: key(field) for field in kinds}
+    drawn("data_parallel").set_value(128).run()
+    assert {field: key(field) for field in kinds} == first  # the hand stays on it
+    room.does("candidate", "sliders", values={"data_parallel": 100.0})
+    page.run()
+    assert drawn("data_parallel").value == 100
+    position = drawn("data_parallel").proto.default[0]
+    assert drawn("data_parallel").proto.options[int(position)] == "100"
+    assert key("data_parallel") != first["data_parallel"]  # as no browser has seen it
+    assert key("model") == first["model"]
+    drawn("data_parallel").set_value(128).run()
+    assert "100" in drawn("data_parallel").proto.options  # positions go on meaning the same
 
 
 def results_sent(page: SeatVisit) -> bool:
@@ -222,12 +240,12 @@ def test_while_another_hand_is_on_the_sliders_a_move_is_refused_and_springs_back
     room, page = visit(at_phase(3))
     room.does("interviewer", "sliders", values={"data_parallel": 256.0})
     page.run()
-    slider = page.at.select_slider(key="mock.calc.data_parallel")
+    slider = mirrored(page.at, "select_slider", "mock.calc.data_parallel")
     assert slider.value == 256
     assert "Interviewer moved it" in page.says()
     slider.set_value(64).run()
     assert "The interviewer has the sliders" in page.says()
-    assert page.at.select_slider(key="mock.calc.data_parallel").value == 256
+    assert mirrored(page.at, "select_slider", "mock.calc.data_parallel").value == 256
     assert room.state.sliders == {"data_parallel": 256.0}
 
 
@@ -244,7 +262,7 @@ def test_a_hand_that_moves_no_more_is_no_longer_told(monkeypatch: pytest.MonkeyP
 
 def test_the_hand_can_be_taken_off():
     room, page = visit(at_phase(3))
-    page.at.select_slider(key="mock.calc.data_parallel").set_value(128).run()
+    mirrored(page.at, "select_slider", "mock.calc.data_parallel").set_value(128).run()
     assert room.state.hold is not None
     page.press("Let go")
     assert room.state.hold is None

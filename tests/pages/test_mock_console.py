@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from core.cards.draw import draw, twisted
 from core.cards.text import with_unit
 from tests.core.mock.made import CARD, DRILL, ITEMS, Played, at_phase, bank, opened, scored, whole
-from tests.pages.mock_visit import SeatVisit, Stored, stored
+from tests.pages.mock_visit import SeatVisit, Stored, mirrored, stored
 from views._ui.mock_console_now import FIRST_NUMBERS
 
 
@@ -225,7 +225,7 @@ def test_notes_are_kept_and_are_the_raters_own():
 def test_a_score_without_evidence_is_amber_and_cannot_be_committed():
     room, page = visit(at_phase(7), tab="Rubric")
     for item in ITEMS:
-        page.at.radio(key=f"console.score.{item}").set_value(3).run()
+        mirrored(page.at, "radio", f"console.score.{item}").set_value(3).run()
     assert dict(own(room).scores) == dict.fromkeys(ITEMS, 3)
     assert "A score without evidence" in page.payload()
     page.at.segmented_control(key="console.judgement").set_value("lean hire")
@@ -240,7 +240,7 @@ def test_a_score_without_evidence_is_amber_and_cannot_be_committed():
     assert "A score without evidence" not in page.payload()
     page.press("Commit my scores")
     assert own(room).committed is not None
-    assert all(page.at.radio(key=f"console.score.{item}").disabled for item in ITEMS)
+    assert all(mirrored(page.at, "radio", f"console.score.{item}").disabled for item in ITEMS)
 
 
 def test_the_whole_is_judged_before_the_mean_is_shown_and_after_the_items():
@@ -252,7 +252,7 @@ def test_the_whole_is_judged_before_the_mean_is_shown_and_after_the_items():
     page.press("Keep the judgement")
     assert "Score the items first, then the whole" in page.says()
     for item in ITEMS:
-        page.at.radio(key=f"console.score.{item}").set_value(2).run()
+        mirrored(page.at, "radio", f"console.score.{item}").set_value(2).run()
     assert "The items alone" not in page.says()
     page.press("Keep the judgement")
     assert "The items alone: 2 of 4 after hints" in page.says()
@@ -284,15 +284,15 @@ def test_results_are_covered_and_opened():
 
 def test_the_level_lens_changes_the_bar_until_a_rater_has_committed():
     room, page = visit(at_phase(2), tab="Room")
-    page.at.segmented_control(key="console.level").set_value("mid").run()
+    mirrored(page.at, "segmented_control", "console.level").set_value("mid").run()
     assert room.state.level == "mid"
     assert "A right sum after a hint counts" in page.says()
     played = scored(at_phase(7)).does("interviewer", "committed")
     room, page = visit(played, tab="Room")
-    page.at.segmented_control(key="console.level").set_value("mid").run()
+    mirrored(page.at, "segmented_control", "console.level").set_value("mid").run()
     assert "Scores are committed at this level" in page.says()
     assert room.state.level == "staff"
-    assert page.at.segmented_control(key="console.level").value == "staff"
+    assert mirrored(page.at, "segmented_control", "console.level").value == "staff"
 
 
 def test_the_lead_is_handed_over_and_taken_back():

@@ -12,7 +12,7 @@ from core.mock.fold import fold
 from core.mock.state import RoomState
 from core.storage.rooms import RoomStore
 from tests.core.mock.made import CARD, DRILL, ITEMS, PACK, at_phase, bank, plan
-from tests.pages.mock_visit import leaked, stored
+from tests.pages.mock_visit import leaked, mirrored, stored
 from tests.pages.practice import APP, _sent
 from views._ui import rooms, solo
 from views._ui.solo_script import FIRST_NUMBERS
@@ -145,7 +145,7 @@ def test_a_reply_a_hint_and_a_twist_are_released():
     assert [twist.twist for twist in page.state.twists] == ["long-context"]
     assert "The facts change (1)" in page.says()
     assert page.state.sliders == {"seq_len": 32_768.0}
-    assert page.at.select_slider(key="mock.calc.seq_len").value == 32_768
+    assert mirrored(page.at, "select_slider", "mock.calc.seq_len").value == 32_768
 
 
 def test_the_clock_can_be_stopped():
@@ -179,7 +179,7 @@ def test_scoring_is_sealed_before_the_own_rating_and_the_strong_answer_before_th
         page.at.text_input(key="solo.evidence").set_value(f"I said this on {item}")
         page.at.selectbox(key="solo.evidence.item").set_value(item)
         page.press("Keep this line")
-        page.at.radio(key=f"console.score.{item}").set_value(2).run()
+        mirrored(page.at, "radio", f"console.score.{item}").set_value(2).run()
     page.at.button_group(key="console.judgement").set_value("lean no")
     page.at.text_input(key="console.reason").set_value("No price on any fix.")
     page.press("Keep the judgement")

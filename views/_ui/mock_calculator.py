@@ -26,6 +26,7 @@ from core.model_spec import load_models
 from core.scenario import FIELDS, Choice, ScenarioError, WholeNumber
 from views._ui import settings
 from views._ui.controls import NARROW, WIDE, refusal
+from views._ui.mirrored import key_of
 from views._ui.room import Room
 from views._ui.rooms import ROLE_WORDS
 from views._ui.step_page import data_table
@@ -48,16 +49,6 @@ _MOST: dict[str, int] = {  # where a slider ends; a value beyond it, set by a tw
 def calculator(room: Room) -> None:
     """Controls and results, as a part of the page."""
     room.part("calculator", partial(_draw, room), _depends_on)
-
-
-def put_back() -> None:
-    """The browser has let go of the controls, with a tab that was closed: send the room's values along with them again.
-
-    The server still has theirs, since a part within a tab is no part of the run that closes it. Drawn without a value,
-    each would stand at its first option, and tell that as a move.
-    """
-    for field in (MODEL, ACCELERATOR, *TRAINING, *SERVING):
-        st.session_state.pop(f"mock.calc.{field}.seeded", None)
 
 
 def _depends_on(room: Room) -> object:
@@ -107,43 +98,46 @@ def _hand(room: Room, writes: bool) -> None:
 
 
 def _control(room: Room, field: str, value: Value, *, disabled: bool) -> None:
-    key = f"mock.calc.{field}"
-    option = _option(value)
-    if key not in st.session_state or st.session_state.get(f"{key}.seeded") != (room.page_run, option):
-        # Only then: writing it at every redraw would move a slider under a hand that drags it. Each run of the page
-        # writes it, since the one before may have been broken off: its values never came to the browser, which then
-        # shows the first option of each control and sends those with the next press.
-        st.session_state[key] = option
-        st.session_state[f"{key}.seeded"] = (room.page_run, option)
+    value = _option(value)
+    options = _options(room, field, value)
+    key = key_of(room, f"mock.calc.{field}", value)
     changed = partial(_moved, room, field, key)
     words = label(field) if field in FIELDS else {MODEL: "Model", ACCELERATOR: "Accelerator"}[field]
-    options = _options(field, option)
     if field in _MOST or field == "memory_fraction":
-        st.select_slider(words, options, key=key, format_func=_in_words, on_change=changed, disabled=disabled)
+        st.select_slider(
+            words, options, value=value, key=key, format_func=_in_words, on_change=changed, disabled=disabled
+        )
     else:
         names = {MODEL: load_models(), ACCELERATOR: load_accelerators()}.get(field, {})
         st.selectbox(
             words,
             options,
+            index=options.index(value),
             key=key,
-            format_func=lambda value: getattr(names.get(value), "name", str(value)),
+            format_func=lambda option: getattr(names.get(option), "name", str(option)),
             on_change=changed,
             disabled=disabled,
         )
 
 
 def _moved(room: Room, field: str, key: str) -> None:
-    value = st.session_state[key]
-    if room.act("sliders", values={field: value}):
-        # The browser has it. To send it there again would undo the next press, which may be on its way already.
-        st.session_state[f"{key}.seeded"] = (room.page_run, _option(value))
-    else:
-        st.session_state[f"{key}.seeded"] = None  # put the control back to what the room holds
-    room.redraw()
+    room.do("sliders", values={field: st.session_state[key]})
 
 
-def _options(field: str, value: Value) -> list[Value]:
-    """The positions of a control, with the room's value among them whatever it is."""
+def _options(room: Room, field: str, value: Value) -> list[Value]:
+    """The positions of a control, with the room's value among them whatever it is.
+
+    Once among them it stays: the browser names a position by its number, which must go on meaning the same.
+    """
+    usual = _usual(field)
+    odd: list[Value] = st.session_state.setdefault(f"mock.calc.{field}.odd.{room.id}", [])
+    if value not in (*usual, *odd):
+        odd.append(value)
+    options = [*usual, *odd]
+    return options if any(isinstance(option, str) for option in options) else sorted(options)
+
+
+def _usual(field: str) -> list[Value]:
     kind = FIELDS.get(field)
     options: list[Value]
     if field in _MOST:
@@ -160,11 +154,7 @@ def _options(field: str, value: Value) -> list[Value]:
         options = list(range(kind.low, kind.high + 1))
     else:
         options = [percent / 100 for percent in range(50, 100, 5)]
-    if value in options:
-        return options
-    if isinstance(value, str) or any(isinstance(option, str) for option in options):
-        return [*options, value]
-    return sorted([*options, value])
+    return options
 
 
 def _option(value: Value) -> Value:

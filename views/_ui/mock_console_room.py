@@ -11,6 +11,7 @@ from core.cards.models import Level
 from core.mock.roles import RATERS, ROLES, Role
 from core.storage.errors import StorageError
 from views._ui import mock_links
+from views._ui.mirrored import key_of
 from views._ui.mock_door import kept_until
 from views._ui.room import Room
 from views._ui.rooms import ROLE_WORDS, TOKEN_KEY
@@ -35,21 +36,23 @@ def room_tab(room: Room) -> None:
 
 def _level(room: Room) -> None:
     """The lens: the same evidence against another bar."""
-    st.session_state["console.level"] = room.public.level
+    level = room.public.level
+    key = key_of(room, "console.level", level)
     st.segmented_control(
         "Level lens",
         LEVELS,
+        default=level,
         required=True,
-        key="console.level",
+        key=key,
         disabled=not (room.seated and room.rater.private.leads),
-        on_change=partial(_set_level, room),
+        on_change=partial(_set_level, room, key),
     )
     st.markdown(money_safe(f":small[{room.rater.private.lens}]"))
     room.refusal("level_set")
 
 
-def _set_level(room: Room) -> None:
-    room.do("level_set", level=st.session_state["console.level"])
+def _set_level(room: Room, key: str) -> None:
+    room.do("level_set", level=st.session_state[key])
 
 
 def _seats(room: Room) -> None:

@@ -11,6 +11,7 @@ from core.mock.events import NOT_OBSERVED
 from core.mock.rater_view import RubricRow
 from core.mock.scoring import JUDGEMENTS, judgement_gap
 from views._ui import drafts
+from views._ui.mirrored import key_of
 from views._ui.mock_console_evidence import SIGNS
 from views._ui.room import Room
 from views._ui.words import counted, inline, money_safe, plain
@@ -36,22 +37,22 @@ def rubric_tab(room: Room) -> None:
 
 def _item(room: Room, row: RubricRow, *, locked: bool) -> None:
     """A level counts once a line of evidence is linked to it; until then it is amber."""
-    key = f"console.score.{row.key}"
+    key = key_of(room, f"console.score.{row.key}", row.level)
+    options = [*row.levels, NOT_OBSERVED]
     amber = row.level not in (None, NOT_OBSERVED) and not row.evidence
     with st.container(border=True, gap="xsmall"):
         hints = f" · hints cost {row.hint_cost:g}" if row.hint_cost else ""
         about = f":small[:gray[{plain(row.competency_title)} · weight {row.weight:g}{hints}]]"
         st.markdown(money_safe(f"**#{row.key}** {row.observe}  \n{about}"))
-        st.session_state[key] = row.level
         st.radio(
             f"Level of {row.key}",
-            [*row.levels, NOT_OBSERVED],
-            index=None,
+            options,
+            index=None if row.level is None else options.index(row.level),
             format_func=partial(_level_words, row),
             key=key,
             label_visibility="collapsed",
             disabled=locked,
-            on_change=partial(_score, room, row.key),
+            on_change=partial(_score, room, row.key, key),
         )
         lines = [line for line in room.rater.private.own.evidence if line.item == row.key]
         for line in lines:
@@ -60,7 +61,11 @@ def _item(room: Room, row: RubricRow, *, locked: bool) -> None:
             st.badge(f"A score without evidence: link one line (#{row.key})", icon=":material/warning:", color="orange")
         elif not lines:
             st.markdown(f":small[:gray[No evidence yet: #{row.key}]]")
-        room.refusal(key)
+        room.refusal(_place(row.key))
+
+
+def _place(item: str) -> str:
+    return f"score.{item}"
 
 
 def _level_words(row: RubricRow, level: int) -> str:
@@ -70,10 +75,8 @@ def _level_words(row: RubricRow, level: int) -> str:
     return money_safe(f"**{level}** {inline(row.levels[level])}{bar}")
 
 
-def _score(room: Room, item: str) -> None:
-    key = f"console.score.{item}"
-    room.act("score_drafted", at=key, item=item, level=st.session_state.get(key))
-    room.redraw()
+def _score(room: Room, item: str, key: str) -> None:
+    room.do("score_drafted", at=_place(item), item=item, level=st.session_state.get(key))
 
 
 def _whole(room: Room, *, locked: bool) -> None:

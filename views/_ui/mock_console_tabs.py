@@ -11,7 +11,7 @@ import streamlit as st
 from core.mock.rater_view import TruthStrip
 from views._ui import mock_console_release as release
 from views._ui.mock_board import claim_in_words, pad_text
-from views._ui.mock_calculator import calculator, put_back
+from views._ui.mock_calculator import calculator
 from views._ui.mock_console_evidence import evidence_tab, notes_tab
 from views._ui.mock_console_room import room_tab
 from views._ui.mock_console_rubric import rubric_tab
@@ -47,9 +47,7 @@ def _draw(room: Room) -> None:
     drawn = st.tabs(list(TABS), key="console.tabs", on_change="rerun")
     for place, (name, tab) in zip(drawn, TABS.items(), strict=True):
         if place.open:
-            if st.session_state.get(_OPEN) != (room.id, name):
-                st.session_state[_OPEN] = room.id, name
-                put_back()
+            st.session_state[_OPEN] = room.id, name
             with place:
                 tab.draw(room)
 

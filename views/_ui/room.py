@@ -83,7 +83,6 @@ class Room:
     attendance: Attendance = field(default_factory=lambda: Attendance(frozenset(), 0, leader_away=False))
     trouble: str = ""  # of the store, as long as it lasts
     closed: str = ""
-    page_run: str = ""  # a new one for each run of the whole page
     _view: View | None = None
     _parts: dict[str, _Part] = field(default_factory=dict)
     _drawing: list[str] = field(default_factory=list)  # the parts that are being drawn, the outermost first
@@ -260,7 +259,6 @@ class Room:
     def begin(self) -> None:
         """The start of a page run."""
         self._parts, self._drawing = {}, []
-        self.page_run = uuid.uuid4().hex
         self.refresh()
 
     def part(self, key: str, draw: Callable[[], None], watch: Watch) -> None:
