@@ -109,7 +109,9 @@ def _claims(room: Room) -> None:
     for row in room.public.claims:
         with st.container(horizontal=True, vertical_alignment="center", wrap=False):
             st.markdown(claim_in_words(row))
-            st.button("Change", key=f"mock.claim.change.{row.row}", type="tertiary", on_click=_edit, args=(room, row))
+            st.button(
+                "Change", key=f"mock.claim.change.{row.row}", type="tertiary", on_click=_next_form, args=(room, row)
+            )
             st.button(
                 "Remove",
                 key=f"mock.claim.remove.{row.row}",
@@ -118,14 +120,18 @@ def _claims(room: Room) -> None:
             )
     room.refusal("claim_removed")
     form = _form(room)
+    was = form.row or ClaimRow("", "", "", "", None)
     with st.form("mock.claim.form"):
-        st.text_input("Claim", key=form.key("claim"), placeholder="decode is bound by bandwidth", max_chars=200)
+        st.text_input(
+            "Claim", was.claim, key=form.key("claim"), placeholder="decode is bound by bandwidth", max_chars=200
+        )
         with st.container(horizontal=True):
-            st.text_input("Number", key=form.key("number"), width=120, max_chars=40)
-            st.text_input("Unit", key=form.key("unit"), width=120, max_chars=40)
+            st.text_input("Number", was.number, key=form.key("number"), width=120, max_chars=40)
+            st.text_input("Unit", was.unit, key=form.key("unit"), width=120, max_chars=40)
             st.segmented_control(
                 "How sure are you?",
                 DRILL_CONFIDENCES,
+                default=was.confidence if was.confidence in DRILL_CONFIDENCES else None,
                 format_func=lambda share: f"{share}%",
                 key=form.key("confidence"),
             )
@@ -136,13 +142,13 @@ def _claims(room: Room) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """The boxes of one claim, and the row that they change, if any.
+    """The boxes of one claim, and the row that they change, as it was, if any.
 
     Each claim gets new ones: into a box that stays the browser would still send what was typed before Python wrote.
     """
 
     number: int = 0
-    row: str = ""
+    row: ClaimRow | None = None
 
     def key(self, name: str) -> str:
         return f"mock.claim.{self.number}.{name}"
@@ -153,21 +159,14 @@ def _form(room: Room) -> _Form:
     return form
 
 
-def _next_form(room: Room, row: str = "") -> _Form:
-    form = st.session_state[f"mock.claim.{room.id}"] = _Form(_form(room).number + 1, row)
+def _next_form(room: Room, row: ClaimRow | None = None) -> None:
+    st.session_state[f"mock.claim.{room.id}"] = _Form(_form(room).number + 1, row)
     drafts.settled("mock.claim")
-    return form
-
-
-def _edit(room: Room, row: ClaimRow) -> None:
-    form = _next_form(room, row.row)
-    for name in (*_FIELDS, "confidence"):
-        st.session_state[form.key(name)] = getattr(row, name)
 
 
 def _keep(room: Room) -> None:
     form = _form(room)
-    row = form.row or f"c{secrets.token_hex(4)}"
+    row = form.row.row if form.row else f"c{secrets.token_hex(4)}"
     texts = {name: st.session_state.get(form.key(name)) or "" for name in _FIELDS}
     if room.act("claim", row=row, confidence=st.session_state.get(form.key("confidence")), **texts):
         _next_form(room)

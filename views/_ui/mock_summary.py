@@ -26,10 +26,9 @@ def summary(room: Room) -> None:
             for kind in KINDS:
                 lines = getattr(kept, kind) if kept else ()
                 for number in range(HOW_MANY):
-                    key = _key(kind, number)
-                    if key not in st.session_state:
-                        st.session_state[key] = lines[number] if number < len(lines) else ""
-                    st.text_input(f"{LABELS[kind]}, {number + 1}", key=key, max_chars=MAX_LINE)
+                    line = lines[number] if number < len(lines) else ""
+                    label, key = f"{LABELS[kind]}, {number + 1}", _key(kind, number)
+                    st.text_input(label, line, key=key, max_chars=MAX_LINE)
             st.form_submit_button("Put it on the scorecard", on_click=partial(_keep, room))
         drafts.keep(room, "mock.summary", *(_key(kind, number) for kind in KINDS for number in range(HOW_MANY)))
         room.refusal("summary")
