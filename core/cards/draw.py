@@ -167,6 +167,11 @@ def computations(card: Card) -> dict[str, Computed]:
     return model.compute
 
 
+def number_label(name: str, computed: Computed) -> str:
+    """What a computed number is called before a reader."""
+    return computed.label or name.replace("_", " ")
+
+
 def _from_core(card: Card, computed: Computed, values: Mapping[str, Value], base: Mapping[str, float]) -> float:
     """One number from the core in its printed unit."""
     assert computed.core is not None

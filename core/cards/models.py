@@ -28,6 +28,7 @@ from core.cards.quantities import UnitError, unit
 ACCELERATOR = "accelerator"  # the unit of a parameter whose choices are accelerators of the catalog
 MAX_PARAMS = 24  # a card with more is not drawn in the time that a page has
 MAX_COMPUTED = 60
+MAX_LABEL = 64  # characters
 MAX_ROWS = 12
 MAX_STEPS = 10_000
 ACCELERATOR_NAMES = {"tf": "TFLOP/s", "hbm": "GB/s", "cap": "GB", "nvl": "GB/s"}  # what such a parameter brings along
@@ -113,7 +114,8 @@ class Computed(Strict):
     """A number that the core computes and the author works out a second time.
 
     ``core`` names a function as ``topic.function`` of ``core.whiteboard``; ``args`` are expressions over the parameters
-    in base units; ``check`` is over the parameters in their own units and gives the number in ``unit``.
+    in base units; ``check`` is over the parameters in their own units and gives the number in ``unit``. ``label`` says
+    what it is, in words for a reader who does not know the card's names.
     """
 
     core: Annotated[str, StringConstraints(pattern=r"^[a-z_]+\.[a-z0-9_]+$")] | None = None
@@ -121,6 +123,7 @@ class Computed(Strict):
     check: Expression
     unit: UnitText = ""
     digits: int = Field(default=4, ge=1, le=9)
+    label: str = Field(default="", max_length=MAX_LABEL)
 
     @model_validator(mode="after")
     def _args_need_core(self) -> Computed:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.cards.card import Card
-from core.cards.draw import DrawError, Value, Variant, computations, draw, shown, twisted
+from core.cards.draw import DrawError, Value, Variant, computations, draw, number_label, shown, twisted
 from core.cards.expressions import FUNCTIONS
 from core.cards.library import Bank
 from core.cards.models import Question
@@ -22,6 +22,7 @@ class TruthRow:
     """One number: as it was, as it is after the twists, and how it comes about. ``unit`` is that of both values."""
 
     name: str
+    label: str
     unit: str
     base: float
     now: float
@@ -72,6 +73,7 @@ class CardTruth:
         return tuple(
             TruthRow(
                 name=name,
+                label=number_label(name, computed),
                 unit=computed.unit,
                 base=self.base.truth[name],
                 now=self.now.truth[name],

@@ -75,7 +75,7 @@ def _strip(strip: TruthStrip, *, hidden: bool) -> None:
         if hidden:
             values = dict.fromkeys(values, "hidden")
         working = row.formula if hidden else f"{row.formula} = {row.working}"
-        rows.append({"number": row.name.replace("_", " "), **values, "working": working})
+        rows.append({"number": row.label, **values, "working": working})
     data_table(st.empty(), rows)
 
 
@@ -119,12 +119,14 @@ def _board(room: Room) -> None:
 def _claims(room: Room) -> None:
     """Each claim can be set beside a number of the card; the scorecard then shows how far off it was."""
     numbers = _numbers(room)
+    called = {number: words for words, number in numbers.items()}
     for claim in room.public.claims:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(claim_in_words(claim), width="content")
             checked = room.state.checked.get(claim.row)
             if checked is not None:
-                st.markdown(f":small[:gray[set beside {plain(checked.number.replace('_', ' '))}]]", width="content")
+                words = called.get((checked.card, checked.number), checked.number)
+                st.markdown(f":small[:gray[set beside {plain(words)}]]", width="content")
             if claim.number and room.seated and room.rater.private.leads:
                 st.menu_button(
                     "Set beside",
@@ -142,8 +144,7 @@ def _numbers(room: Room) -> dict[str, tuple[str, str]]:
     named = {}
     for strip in strips:
         for row in strip.rows:
-            words = row.name.replace("_", " ")
-            named[f"{words} ({strip.title})" if len(strips) > 1 else words] = (strip.card, row.name)
+            named[f"{row.label} ({strip.title})" if len(strips) > 1 else row.label] = (strip.card, row.name)
     return named
 
 

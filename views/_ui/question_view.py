@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.cards.card import Card
-from core.cards.draw import DrawError, Variant, draw, twisted
+from core.cards.draw import DrawError, Variant, draw, number_label, twisted
 from core.cards.grading import hints_cost, weighted_mark
 from core.cards.models import Mark, Question, RubricItem, Twist
 from core.cards.text import TextError, significant, with_unit
@@ -230,7 +230,7 @@ def _twisted(variant: Variant, twist: Twist) -> None:
     text(expected)
     rows = [
         {
-            "number": name.replace("_", " "),
+            "number": number_label(name, _model(variant).compute[name]),
             "before": _printed(variant, name),
             "after": _printed(after, name),
         }
