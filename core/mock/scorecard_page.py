@@ -15,10 +15,12 @@ from core.mock.scorecard_text import (
     error,
     header,
     level,
+    other_rows,
     percent,
     said,
     self_rows,
     timeline,
+    title_of,
 )
 
 _STYLE = """
@@ -135,8 +137,9 @@ def _board(card: Scorecard) -> list[str]:
 def _private(card: Scorecard) -> list[str]:
     parts: list[str] = []
     for other in card.others:
-        levels = ", ".join(f"{item} {value or 'not observed'}" for item, value in other.levels.items())
-        parts += [f"<h2>Second rater ({escape(other.role)})</h2>", f"<p>{escape(f'{other.judgement}: {levels}')}</p>"]
+        table = _table(("item", "level"), [tuple(map(escape, row)) for row in other_rows(card, other)])
+        judged = f'<p><span class="judged">{escape(other.judgement)}</span></p>'
+        parts += [f"<h2>{title_of(other)}</h2>", judged, table]
     parts += _list("Private notes", (f"{clock(note.t)} {note.text}" for note in card.notes))
     if (given := card.feedback) is not None:
         line = f"clear {given.clear}, fair {given.fair}, useful {given.useful} of 5. {given.words}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from core.cards.text import significant, with_unit
-from core.mock.scorecard import DISCLAIMER, ItemPart, NumberPart, Scorecard
+from core.mock.scorecard import DISCLAIMER, ItemPart, NumberPart, OtherPart, Scorecard
 
 _MARKUP = re.compile(r"[\\`*_\[\]<>|~$&]|^[-+#=]|^\d{1,9}(?=[.)](?: |$))")
 # What readers of Markdown turn into links, names and pictures, escaped or not: addresses, e-mail, @name, :smile:.
@@ -50,8 +50,8 @@ def to_markdown(card: Scorecard) -> str:
         if card.pad:
             parts.append(_quoted(card.pad))
     for other in card.others:
-        levels = ", ".join(f"{item} {level or 'not observed'}" for item, level in other.levels.items())
-        parts += [f"## Second rater ({other.role})", f"**{other.judgement}**: {escaped(levels)}"]
+        levels = [(escaped(item), level) for item, level in other_rows(card, other)]
+        parts += [f"## {title_of(other)}", f"**{other.judgement}**", _table(("item", "level"), levels)]
     if card.notes:
         parts += ["## Private notes", "\n".join(f"- {clock(note.t)} {escaped(note.text)}" for note in card.notes)]
     if card.feedback is not None:
@@ -98,7 +98,11 @@ def percent(share: float | None) -> str:
 
 def level(item: ItemPart) -> str:
     """The level as a word or digit."""
-    return "not observed" if item.level is None else str(item.level)
+    return _in_words(item.level)
+
+
+def _in_words(level: int | None) -> str:
+    return "not observed" if level is None else str(level)
 
 
 def dimension(item: ItemPart) -> str:
@@ -125,6 +129,17 @@ def error(row: NumberPart) -> str:
     if row.truth == 0:
         return "right" if row.right else "wrong"
     return f"{(row.said - row.truth) / row.truth:+.1%}, {'right' if row.right else 'wrong'}"
+
+
+def title_of(other: OtherPart) -> str:
+    """The heading above another rater's scores."""
+    return "Second rater" if other.role == "rater" else "Interviewer"
+
+
+def other_rows(card: Scorecard, other: OtherPart) -> list[tuple[str, str]]:
+    """What was observed, in words, and the level that another rater gave."""
+    titles = {item.id: item.title or item.id for item in card.items}
+    return [(titles.get(item, item), _in_words(level)) for item, level in other.levels.items()]
 
 
 def self_rows(card: Scorecard) -> list[tuple[str, str, str]]:

@@ -19,11 +19,14 @@ def test_every_part_of_the_specification_has_its_section():
     sections = [line[3:] for line in text.split("\n") if line.startswith("## ")]
     assert sections == [
         *("Items", "Overall", "Numbers", "Self-rating against score", "Strengths", "Changes", "Next drills"),
-        *("Timeline", "Board", "Second rater (rater)", "Private notes", "Feedback of the candidate"),
+        *("Timeline", "Board", "Second rater", "Private notes", "Feedback of the candidate"),
     ]
     assert f"> {DISCLAIMER}" in text
     item = "Tests the story of recomputation with numbers (Numbers, #arithmetic)"
     reached = "2: Mentions an additional forward pass without working it out"
+    _, of_the_second = text.split("## Second rater")
+    assert "| Tests the story of recomputation with numbers |" in of_the_second
+    assert "| #" not in of_the_second
     assert f"| {item} | {reached} | 1.75 (hints 0.25) | + 32:38 Wrap: interviewer heard" in text
     assert "| HFU ceiling | 47% | 46.67% | +0.7%, right | 80% |" in text
     assert "| Numbers | 1.75 | 2 |" in text
