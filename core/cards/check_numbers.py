@@ -184,7 +184,7 @@ def _one_variant(card: Card, variant: Variant, *, texts_good: bool, with_scene: 
     if with_scene:
         yield from _scene(variant)
     if isinstance(card.model, Question):
-        yield from _twists(card.model, variant, texts_good=texts_good)
+        yield from _twists(card.model, variant, texts_good=texts_good, with_scene=with_scene)
 
 
 def _two_witnesses(card: Card, variant: Variant) -> Iterator[Fault]:
@@ -238,7 +238,7 @@ def _scene(variant: Variant) -> Iterator[Fault]:
         yield Fault("scene", f"makes no scenario for {_drawn(variant)}: {error}")
 
 
-def _twists(model: Question, variant: Variant, *, texts_good: bool) -> Iterator[Fault]:
+def _twists(model: Question, variant: Variant, *, texts_good: bool, with_scene: bool) -> Iterator[Fault]:
     for twist in model.twists:
         field = f"twists.{twist.id}.set"
         if unknown := sorted(twist.set.keys() - model.params.keys()):
@@ -254,6 +254,9 @@ def _twists(model: Question, variant: Variant, *, texts_good: bool) -> Iterator[
                 changed.fill(twist.expect)
             except TextError as error:
                 yield Fault(f"twists.{twist.id}.expect", str(error), error.placeholder)
+        if with_scene:  # the controls of a mock room follow the twist
+            for fault in _scene(changed):
+                yield Fault(field, f"with it, the scene {fault.rule}")
 
 
 def _drawn(variant: Variant) -> str:

@@ -68,9 +68,10 @@ def page_tail_bytes(block_tokens: float, kv_bytes_per_token: float) -> float:
 
 
 def reserved_share_lost(mean_tokens: float, reserved_tokens: float) -> float:
-    """Share of reserved cache that no token ever fills, where each request gets room for the longest one. [-]
+    """Share of reserved cache that holds no token, where each request gets room for the longest one. [-]
 
-    At its end; while it grows a request leaves more empty. Source: Kwon et al. 2023, arXiv:2309.06180, section 3.1.
+    With the tokens held on average over a request's life, room for tokens still to come counts as empty too; with those
+    held at its end, only what no token ever fills. Source: Kwon et al. 2023, arXiv:2309.06180, section 3.1.
     """
     return 1 - float(share("mean_tokens / reserved_tokens", mean_tokens / reserved_tokens))
 

@@ -407,6 +407,11 @@ PLANTED = [
         ),
         *("scene", "scene:", ("'nobody/nothing' is neither",)),
     ),
+    Planted(
+        *("scene-that-a-twist-breaks", QUESTION_AT, "related_mcq: [m-hardware-read]"),
+        "related_mcq: [m-hardware-read]\nscene: {serving: {memory_fraction: bw/8e12}}",
+        *("twists.faster.set", "id: faster", ("with it, the scene makes no scenario", "at most 1")),
+    ),
     # the file itself
     Planted(
         *("unknown-field", DRILL_AT, "seconds: 60", "secs: 60"),
