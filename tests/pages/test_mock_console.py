@@ -270,7 +270,7 @@ def test_the_candidate_s_own_view_opens_only_after_the_own_commit():
 def test_a_claim_is_set_beside_a_number_and_the_board_is_read():
     _, page = visit(whole(), tab="Board")
     assert "8N over 6N" in page.says()
-    assert "set beside ceiling" in page.says()
+    assert "set beside HFU with full recomputation alone, at most" in page.says()
     assert "Cover its results" not in "".join(page.labels())  # the session is over
 
 

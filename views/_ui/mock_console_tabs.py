@@ -71,12 +71,13 @@ def _strip(strip: TruthStrip, *, hidden: bool) -> None:
     moved = any(row.moved for row in strip.rows)
     rows = []
     for row in strip.rows:
-        values = {"at first": row.base_text} | ({"after twists": row.now_text} if moved else {})
+        after = {"after twists": row.now_text if row.moved else "the same"} if moved else {}
+        values = {"at first": row.base_text} | after
         if hidden:
             values = dict.fromkeys(values, "hidden")
         working = row.formula if hidden else f"{row.formula} = {row.working}"
         rows.append({"number": row.label, **values, "working": working})
-    data_table(st.empty(), rows)
+    data_table(st.empty(), rows, small="working")
 
 
 def _release(room: Room) -> None:

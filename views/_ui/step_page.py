@@ -46,13 +46,22 @@ def mistakes(topic: str) -> None:
         st.markdown(section(topic, "Sources"), width=READING_WIDTH)
 
 
-def data_table(place: DeltaGenerator, rows: Sequence[Mapping[str, str]], *, bold: int | None = None) -> None:
-    """A few rows to read; on a phone each row becomes a short list. No data frame, so nothing loads pandas."""
-    head = list(rows[0])
+def data_table(
+    place: DeltaGenerator, rows: Sequence[Mapping[str, str]], *, bold: int | None = None, small: str = ""
+) -> None:
+    """A few rows to read; on a phone each row becomes a short list. No data frame, so nothing loads pandas.
+
+    Args:
+        bold: the row that stands out.
+        small: the column that is no column, but small below each row's first cell.
+    """
+    first, *others = head = [name for name in rows[0] if name != small]
     cells = "".join(f"<th scope='col'>{escape(name)}</th>" for name in head)
     body = "".join(
         f"<tr class='{'rp-bold' if index == bold else ''}'>"
-        + "".join(f"<td data-label='{escape(name)}'>{escape(row[name])}</td>" for name in head)
+        + f"<td data-label='{escape(first)}'>{escape(row[first])}"
+        + (f"<span class='rp-small'>{escape(row[small])}</span></td>" if small else "</td>")
+        + "".join(f"<td data-label='{escape(name)}'>{escape(row[name])}</td>" for name in others)
         + "</tr>"
         for index, row in enumerate(rows)
     )
