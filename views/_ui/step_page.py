@@ -47,7 +47,7 @@ def mistakes(topic: str) -> None:
 
 
 def data_table(
-    place: DeltaGenerator, rows: Sequence[Mapping[str, str]], *, bold: int | None = None, small: str = ""
+    place: DeltaGenerator, rows: Sequence[Mapping[str, str]], *, bold: int | None = None, small: str | None = None
 ) -> None:
     """A few rows to read; on a phone each row becomes a short list. No data frame, so nothing loads pandas.
 
@@ -60,7 +60,7 @@ def data_table(
     body = "".join(
         f"<tr class='{'rp-bold' if index == bold else ''}'>"
         + f"<td data-label='{escape(first)}'>{escape(row[first])}"
-        + (f"<span class='rp-small'>{escape(row[small])}</span></td>" if small else "</td>")
+        + (f"<span class='rp-small'>{escape(row[small])}</span></td>" if small is not None else "</td>")
         + "".join(f"<td data-label='{escape(name)}'>{escape(row[name])}</td>" for name in others)
         + "</tr>"
         for index, row in enumerate(rows)
