@@ -131,7 +131,7 @@ def test_3_a_twist_shows_the_truth_that_core_computes_for_the_new_parameters(app
     def shown(seq_len: int) -> str:
         return with_unit(100 * causal_attention_over_6n(70e9, 80, 8192, seq_len), 2, "%")
 
-    row = lead.get_by_role("row").filter(has_text=re.compile("^attention"))
+    row = lead.get_by_role("row").filter(has_text="share of 6N")
     expect(row.get_by_role("cell").nth(1)).to_have_text(shown(8192))
     press(lead, "Apply: the candidate gets the banner")
     expect(row.get_by_role("cell").nth(1)).to_have_text(shown(8192))
