@@ -33,10 +33,13 @@ _IN_OTHER_WORDS = (
     (re.compile(r"(?: ?/ ?| per | a )(?:1 ?M|million)\b ?", re.I), "/M "),
     (re.compile(r"^of .*"), ""),
     (re.compile(r"\bbn\b"), "billion"),
+    (re.compile(r"^GPU[ -]?h(?:rs?|ours?)?(?= |$)", re.I), "GPU hours"),
     (re.compile(r"\b([kMBT])tok(?:en)?s?\b"), r"\1 tokens"),
 )
 _BITS_OR_BYTES = {"b", "kb", "mb", "gb", "tb"}
 _FACTORS = {"", "x", "%", "points"}
+_MULTIPLES = {"xN": re.compile(r"(?:[x×] ?)?N|x"), "xP": re.compile(r"(?:[x×] ?)?P|x")}  # of the parameters
+_PER_ALONE = re.compile(r"^(?:per|an?) (?=[a-z]+$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,10 @@ def _two_ways(typed: str) -> UnitError:
 def _in_asked_unit(number: float, rest: str, want: Unit) -> float:
     for pattern, word in _IN_OTHER_WORDS:
         rest = pattern.sub(word, rest).strip()
+    if want.text in _MULTIPLES and _MULTIPLES[want.text].fullmatch(without_owner(rest)):
+        return number
+    if "/" in want.text:  # 8 per day, where the rest of the unit was asked
+        rest = _PER_ALONE.sub(f"{want.text.partition('/')[0]}/", rest)
     if _is_asked(rest, want):
         return number
     rest, factor = _without_multiplier(rest, want)
@@ -121,9 +128,14 @@ def _in_asked_unit(number: float, rest: str, want: Unit) -> float:
 
 def _is_asked(text: str, want: Unit) -> bool:
     """Whether nothing was typed, or the asked unit, whole or without what it belongs to."""
-    return text in ("", want.text, without_owner(want.text)) or text.removesuffix("s") == without_owner(
-        want.text
-    ).removesuffix("s")
+    asked = without_owner(want.text)
+    return text in ("", want.text, asked) or _joined(text) == _joined(asked)
+
+
+def _joined(text: str) -> str:
+    """micro-batches, micro batches and microbatch are one."""
+    joined = re.sub(r"[ -]", "", text)
+    return joined.removesuffix("es") if joined.endswith("ches") else joined.removesuffix("s")
 
 
 def _without_multiplier(text: str, want: Unit) -> tuple[str, float]:

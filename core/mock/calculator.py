@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.cards.draw import Variant
-from core.cards.expressions import ExpressionError
+from core.cards.expressions import ExpressionError, names_in
 from core.cards.models import Question
 from core.cards.scene import scenario_of
 from core.constraints import Problem
@@ -103,9 +103,9 @@ def shown_values(values: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def twist_values(after: Variant, twist_id: str) -> dict[str, Value]:
-    """The controls that a twist of a card moves: those fields of its scene that stand for a parameter which it sets.
+    """The controls that a twist of a card moves: those fields of its scene that follow from what it sets alone.
 
-    A field that the card computes stays where it is, since it may be what the candidate is asked for.
+    A field that the card computes from more stays where it is, since it may be what the candidate is asked for.
 
     Args:
         after: the card's numbers with the twist applied.
@@ -114,13 +114,19 @@ def twist_values(after: Variant, twist_id: str) -> dict[str, Value]:
     if scene is None or not isinstance(model, Question):
         return {}
     changed = next((twist.set for twist in model.twists if twist.id == twist_id), {})
-    told = {field for field, source in {**scene.training, **scene.serving}.items() if source in changed}
+    sources = {**scene.training, **scene.serving}
+    told = {field for field, source in sources.items() if isinstance(source, str) and _follows(source, changed)}
     told |= {ACCELERATOR} if scene.accelerator in changed else set()
     try:
         scenario = scenario_of(after)
     except (ScenarioError, ExpressionError, KeyError):
         return {}
     return {field: value for field, value in values_of(scenario).items() if field in told} if scenario else {}
+
+
+def _follows(source: str, changed: Mapping[str, object]) -> bool:
+    names = names_in(source)
+    return bool(names) and names <= changed.keys()
 
 
 def training_results(scenario: Scenario, unit: str = "GB") -> Results:

@@ -42,8 +42,8 @@ class TruthRow:
 
     @property
     def moved(self) -> bool:
-        """Whether the twists changed it."""
-        return self.base != self.now
+        """Whether the twists changed it, as far as it is printed."""
+        return self.base_text != self.now_text
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from core.cards.text import with_unit
 from tests.core.mock.made import CARD, DRILL, ITEMS, Played, at_phase, bank, opened, scored, whole
 from tests.pages.mock_visit import SeatVisit, Stored, mirrored, stored
 from views._ui.mock_console_now import FIRST_NUMBERS
+from views._ui.mock_console_tabs import SAME_NUMBERS, twisted_in_vain
 
 
 @pytest.fixture(autouse=True)
@@ -137,6 +139,21 @@ def test_a_twist_is_applied_with_a_banner_or_only_said_and_the_truth_is_core_s()
     assert [(done.twist, done.public) for done in room.state.twists] == [("long-context", False)]
     assert with_unit(base.truth["attention"], 2, "%") in table_text(page.at)
     assert shown in table_text(page.at)
+
+
+def test_a_twist_that_moves_no_number_is_said_to():
+    """Else the numbers of before would stand there as the truth of after, without a word."""
+    room, page = visit(at_phase(4), tab="Truth")
+    (strip,) = page.at.session_state["mock.room"].rater.private.truth
+    room.does("interviewer", "twist_applied", twist="long-context", card=CARD)
+    twists = room.state.twists
+    assert not twisted_in_vain(strip, ())
+    assert twisted_in_vain(strip, twists)  # the numbers are those of before
+    assert not twisted_in_vain(replace(strip, card="another"), twists)
+    page.run()
+    assert SAME_NUMBERS not in page.says()
+    (moved,) = page.at.session_state["mock.room"].rater.private.truth
+    assert not twisted_in_vain(moved, twists)
 
 
 def test_the_tree_keeps_its_first_numbers_after_a_twist_and_says_so():

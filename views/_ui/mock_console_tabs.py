@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
 
 from core.mock.rater_view import TruthStrip
+from core.mock.state import AppliedTwist
 from views._ui import mock_console_release as release
 from views._ui.mock_board import claim_in_words, pad_text
 from views._ui.mock_calculator import calculator
@@ -20,6 +21,7 @@ from views._ui.step_page import data_table
 from views._ui.words import money_safe, plain
 
 _OPEN = "console.tabs.open"
+SAME_NUMBERS = "What was changed on this card moves none of these numbers. What to expect now stands beside the change."
 HIDE = "Hide numbers until the candidate has answered"
 
 
@@ -60,11 +62,18 @@ def _truth(room: Room) -> None:
         for refused in strip.refused:
             st.markdown(f":orange[:material/warning: The twist {plain(refused)} does not fit these numbers.]")
         _strip(strip, hidden=hidden and not _answered(room))
+        if twisted_in_vain(strip, room.state.twists):
+            st.markdown(f":small[:gray[{SAME_NUMBERS}]]")
 
 
 def _answered(room: Room) -> bool:
     """Whether a number of the candidate is there to be compared: a claim or a locked answer."""
     return bool(room.state.answers) or any(row.number for row in room.public.claims)
+
+
+def twisted_in_vain(strip: TruthStrip, twists: Sequence[AppliedTwist]) -> bool:
+    """Whether a card was twisted without any of its numbers moving: they would pass for the truth of after."""
+    return any(twist.card == strip.card for twist in twists) and not any(row.moved for row in strip.rows)
 
 
 def _strip(strip: TruthStrip, *, hidden: bool) -> None:

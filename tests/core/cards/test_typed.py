@@ -110,6 +110,21 @@ READ = [
     ("$1.2k", "USD", 1200),
     ("$2M", "MUSD", 2),
     ("48 USD/day", "USD/h", 2),
+    # the same thing, said as people say it
+    ("10.6 N", "xN", 10.6),
+    ("10.6N", "xN", 10.6),
+    ("10.6x N", "xN", 10.6),
+    ("10.6x", "xN", 10.6),
+    ("10.6 N per token", "xN", 10.6),
+    ("3 P", "xP", 3),
+    ("8 per day", "interruptions/day", 8),
+    ("8 a day", "interruptions/day", 8),
+    ("1 per hour", "interruptions/day", 24),
+    ("3 GPU-hours", "GPU hours", 3),
+    ("3 GPUh", "GPU hours", 3),
+    ("3 GPU h", "GPU hours", 3),
+    ("5 microbatches", "micro-batches", 5),
+    ("5 micro batches", "micro-batches", 5),
 ]
 
 
@@ -144,6 +159,8 @@ REFUSED = [
     ("12-14", "GB", "more than one number"),
     ("12 to 14 GB", "GB", "more than one number"),
     ("1/3", "x", "more than one number"),
+    ("10.6 P", "xN", "is not a unit"),
+    ("8 per week of work", "interruptions/day", "is not a unit"),
     ("3*4", "GB", "more than one number"),
     ("1.5.2", "GB", "more than one number"),
     ("1,234 567", "B", "more than one number"),

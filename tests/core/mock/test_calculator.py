@@ -128,6 +128,12 @@ def test_a_twist_moves_the_control_of_the_parameter_that_it_sets_and_no_other():
     assert twist_values(after(CARD, "padding"), "padding") == {}
 
 
+def test_controls_that_follow_from_what_a_twist_sets_move_along():
+    """An eighth of the tokens is one short micro-batch."""
+    moved = twist_values(after("q-communication-overlap", "few-tokens"), "few-tokens")
+    assert moved == {"data_parallel": 512.0, "micro_batch_size": 1.0, "seq_len": 512.0}
+
+
 def test_no_twist_of_the_bank_moves_a_control_to_a_number_that_the_card_computes():
     moved = 0
     for card in bank().of_kind("question"):
@@ -139,5 +145,6 @@ def test_no_twist_of_the_bank_moves_a_control_to_a_number_that_the_card_computes
             values = twist_values(variant, twist.id)
             moved += bool(values)
             given = {float(value) for value in variant.values.values() if not isinstance(value, str)}
-            assert [value for value in values.values() if isinstance(value, float) and value not in given] == []
+            told = set(variant.truth.values()) - given
+            assert [value for value in values.values() if value in told] == []
     assert moved > 3
