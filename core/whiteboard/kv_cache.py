@@ -56,15 +56,21 @@ def latent_saving(num_heads: float, head_dim: float, latent_dim: float, rope_dim
     return token_bytes(1, num_heads, head_dim, 1) / latent_token_bytes(1, latent_dim, rope_dim, 1)
 
 
-def page_tail_bytes(block_tokens: float, kv_bytes_per_token: float) -> float:
+def page_tail_bytes(block_tokens: float, kv_bytes_per_token: float, any_length_share: float = 1.0) -> float:
     """Empty end of a request's last block, on average over all lengths: (block - 1) / 2 tokens. [bytes]
+
+    Args:
+        block_tokens: [tokens]
+        kv_bytes_per_token: [bytes]
+        any_length_share: share of the requests whose length may end anywhere in a block; others fill theirs. [-]
 
     Source: Kwon et al. 2023, arXiv:2309.06180, section 4.3: at most one block a request is wasted.
     """
     block = float(whole("block_tokens", block_tokens, high=65_536))  # every length is counted below
     lengths = np.arange(1.0, block + 1)
     empty = float(np.mean(whole_pages(lengths, block) - lengths))
-    return empty * float(positive("kv_bytes_per_token", kv_bytes_per_token))
+    ragged = float(share("any_length_share", any_length_share))
+    return ragged * empty * float(positive("kv_bytes_per_token", kv_bytes_per_token))
 
 
 def reserved_share_lost(mean_tokens: float, reserved_tokens: float) -> float:
@@ -76,13 +82,21 @@ def reserved_share_lost(mean_tokens: float, reserved_tokens: float) -> float:
     return 1 - float(share("mean_tokens / reserved_tokens", mean_tokens / reserved_tokens))
 
 
-def paged_requests(budget_bytes: float, kv_bytes_per_token: float, mean_tokens: float, block_tokens: float) -> float:
+def paged_requests(
+    budget_bytes: float,
+    kv_bytes_per_token: float,
+    mean_tokens: float,
+    block_tokens: float,
+    any_length_share: float = 1.0,
+) -> float:
     """Requests of a mean length that a paged cache holds at once, the empty end of a block included. [requests]
 
     Lengths that average out: what is held at one moment varies, and an engine keeps a margin or preempts.
+    ``any_length_share`` is as in :func:`page_tail_bytes`.
     Source: Kwon et al. 2023, arXiv:2309.06180, section 4.
     """
-    each = mean_tokens * kv_bytes_per_token + page_tail_bytes(block_tokens, kv_bytes_per_token)
+    tail = page_tail_bytes(block_tokens, kv_bytes_per_token, any_length_share)
+    each = mean_tokens * kv_bytes_per_token + tail
     return serving.requests_that_fit(budget_bytes, 0.0, each)
 
 

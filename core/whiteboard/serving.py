@@ -32,6 +32,22 @@ def decode_tokens_per_s(
     return float(tokens_per_s_floor(weight_bytes, kv_bytes_per_request, batch, bandwidth_bytes_per_s))
 
 
+def decode_ceiling_tokens_per_s(
+    num_params: float,
+    weight_bytes: float,
+    kv_bytes_per_request: float,
+    batch: float,
+    num_gpus: float,
+    accelerator: Accelerator,
+) -> float:
+    """Tokens of all requests a second where a step is as short as bytes and 16-bit arithmetic allow. [tokens/s]
+
+    The batch over :func:`checking_floor_s` with one token a request.
+    """
+    step = checking_floor_s(num_params, weight_bytes, kv_bytes_per_request, batch, 1.0, num_gpus, accelerator)
+    return batch / step
+
+
 def batch_gain(weight_bytes: float, kv_bytes_per_request: float, batch: float) -> float:
     """Tokens a second of a batch over those of one request, both at the floor; the bandwidth cancels. [x]"""
     one, many = (decode_tokens_per_s(weight_bytes, kv_bytes_per_request, size, 1.0) for size in (1.0, batch))
@@ -50,6 +66,28 @@ def requests_that_fit(usable_bytes: float, weight_bytes: float, kv_bytes_per_req
     """Whole requests whose cache fits beside the weights. [requests]"""
     left = float(not_negative("usable_bytes", usable_bytes)) - weight_bytes
     return float(max(rounded_down(left / float(positive("kv_bytes_per_request", kv_bytes_per_request))), 0))
+
+
+def requests_that_fit_in_groups(
+    num_gpus: float,
+    gpus_per_request: float,
+    usable_bytes: float,
+    weight_bytes: float,
+    kv_bytes_per_request: float,
+) -> float:
+    """Whole requests of all GPUs, where a group of them shares the cache of each of its requests evenly. [requests]
+
+    A group of one is data-parallel attention: what is left over on one GPU is of no use to a request on another.
+
+    Args:
+        num_gpus: GPUs of the server, whole groups. [GPUs]
+        gpus_per_request: GPUs of a group. [GPUs]
+        usable_bytes, weight_bytes: of each GPU. [bytes]
+        kv_bytes_per_request: cache of a request, on all GPUs of its group together. [bytes]
+    """
+    group = float(whole("gpus_per_request", gpus_per_request))
+    groups = float(whole("num_gpus / gpus_per_request", num_gpus / group))
+    return groups * requests_that_fit(group * usable_bytes, group * weight_bytes, kv_bytes_per_request)
 
 
 def requests_within_step(

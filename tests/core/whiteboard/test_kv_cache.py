@@ -45,6 +45,14 @@ def test_the_last_block_is_half_empty_less_half_a_token():
     assert kv_cache.page_tail_bytes(1, 320 * KIB) == 0
 
 
+def test_requests_that_fill_their_blocks_have_no_tail():
+    assert kv_cache.page_tail_bytes(16, 320 * KIB, 0) == 0
+    assert kv_cache.page_tail_bytes(16, 320 * KIB, 0.5) == 3.75 * 320 * KIB
+    # 1,024 tokens of 1 MB are 64 whole blocks: 10 fit into 10.24 GB, and 9 where ends are empty.
+    assert kv_cache.paged_requests(10.24e9, 1e6, 1024, 16, 0) == 10
+    assert kv_cache.paged_requests(10.24e9, 1e6, 1024, 16) == 9
+
+
 def test_a_reservation_of_the_longest():
     assert kv_cache.reserved_share_lost(600, 2048) == pytest.approx(0.7070, abs=1e-4)
     with pytest.raises(ValueError, match="share from 0 to 1"):

@@ -38,6 +38,27 @@ def test_gpt3_on_eight_h100_by_hand():
     assert serving.decode_intensity(175e9, 350e9, cache, 11) == pytest.approx(6.84, abs=0.005)
 
 
+def test_a_ceiling_is_that_of_bytes_until_arithmetic_takes_longer():
+    # 11 full caches of GPT-3: bytes decide, 524 tok/s. With 8 KV heads a cache of 1,000 tokens is 0.393 GB and 574 fit:
+    # 350 + 225.7 GB over 26.8 TB/s take 21.5 ms, 2 x 175e9 x 574 FLOP over 8 x 989.4 TFLOP/s 25.4 ms.
+    shape = (175e9, 350e9, 4_718_592 * 4096.0)
+    assert serving.decode_ceiling_tokens_per_s(*shape, 11, 8, H100) == pytest.approx(524, abs=0.5)
+    narrow = serving.decode_ceiling_tokens_per_s(175e9, 350e9, 393_216_000.0, 574, 8, H100)
+    assert narrow == pytest.approx(574 / 25.38e-3, rel=1e-3)
+    # Then only arithmetic counts, whatever a cache takes.
+    assert serving.decode_ceiling_tokens_per_s(175e9, 175e9, 1e6, 574, 8, H100) == pytest.approx(narrow)
+
+
+def test_a_request_that_lives_on_one_gpu_cannot_use_what_the_others_have_left():
+    # Eight GPUs with 54.5 GB each after their share of the weights; a cache is 2.3027 GB: 23.67 on one, 189.3 on all.
+    each = (72e9, 17.5e9, 2.3027e9)
+    assert serving.requests_that_fit_in_groups(8, 1, *each) == 8 * 23
+    assert serving.requests_that_fit_in_groups(8, 4, *each) == 2 * 94
+    assert serving.requests_that_fit_in_groups(8, 8, *each) == serving.requests_that_fit(576e9, 140e9, 2.3027e9) == 189
+    with pytest.raises(ValueError, match="whole"):
+        serving.requests_that_fit_in_groups(8, 3, *each)
+
+
 def test_a_step_of_15_ms_admits_two_of_them_and_none_at_90_percent_of_the_bandwidth():
     cache = 4_718_592 * 4096.0
     assert serving.requests_within_step(15e-3, 350e9, cache, 26.8e12) == 2
