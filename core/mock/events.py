@@ -226,6 +226,15 @@ class ClaimChecked(Payload):
     number: Id
 
 
+class ClaimUnchecked(Payload):
+    """It stands beside none."""
+
+    kind = "claim_unchecked"
+    lead = True
+    afterwards = True
+    row: Id
+
+
 class PadWritten(Payload):
     """The candidate's whole scratchpad."""
 

@@ -40,6 +40,12 @@ def claim_checked(state: RoomState, payload: e.ClaimChecked, moment: Moment) -> 
     )
 
 
+def claim_unchecked(state: RoomState, payload: e.ClaimUnchecked, moment: Moment) -> RoomState | str:
+    if payload.row not in state.checked:
+        return "This claim stands beside no number."
+    return replace(state, checked=without(state.checked, payload.row))
+
+
 def sliders(state: RoomState, payload: e.SlidersMoved, moment: Moment) -> RoomState | str:
     if (refusal := _other_hand(state, moment)) is not None:
         return refusal
@@ -86,6 +92,7 @@ HANDLERS: dict[type[e.Payload], Handler] = {
     e.ClaimWritten: claim,
     e.ClaimRemoved: claim_removed,
     e.ClaimChecked: claim_checked,
+    e.ClaimUnchecked: claim_unchecked,
     e.SlidersMoved: sliders,
     e.Hold: hold,
     e.Stuck: stuck,

@@ -56,6 +56,12 @@ def number_rows(state: RoomState, cards: Mapping[str, CardTruth]) -> tuple[Numbe
                 model.title, answer.text, said, variant.answer, model.answer.unit, model.answer.rtol, answer.confidence
             )
         )
+    return (*rows, *checked_rows(state, cards).values())
+
+
+def checked_rows(state: RoomState, cards: Mapping[str, CardTruth]) -> dict[str, NumberRow]:
+    """The claims that were set beside a number of a card, by their row."""
+    rows = {}
     for row, checked in state.checked.items():
         claim, variant = state.claims[row], cards[checked.card].at(checked.mark.twists)
         unit = computations(variant.card)[checked.number].unit
@@ -65,5 +71,5 @@ def number_rows(state: RoomState, cards: Mapping[str, CardTruth]) -> tuple[Numbe
         except UnitError:
             value = None
         truth = variant.truth[checked.number]
-        rows.append(NumberRow(claim.claim, typed, value, truth, unit, CLAIM_RTOL, claim.confidence))
-    return tuple(rows)
+        rows[row] = NumberRow(claim.claim, typed, value, truth, unit, CLAIM_RTOL, claim.confidence)
+    return rows

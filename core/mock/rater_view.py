@@ -17,7 +17,7 @@ from core.cards.models import Competency, Drill, Question
 from core.mock.agreement import Agreement, ItemDifference, agreement, differences
 from core.mock.events import Feedback, SelfRated, Summary
 from core.mock.fold_rating import commit_refusals
-from core.mock.numbers import drill_grade
+from core.mock.numbers import NumberRow, checked_rows, drill_grade
 from core.mock.pack import Heard, Judgement, Observation, PhaseKind
 from core.mock.reading import Pack
 from core.mock.roles import RATERS, Rater, Role
@@ -166,7 +166,8 @@ class PrivateView:
     lens: str
     probes: tuple[str, ...]
     phases: tuple[PhaseScript, ...]
-    truth: tuple[TruthStrip, ...]
+    truth: tuple[TruthStrip, ...]  # the cards in the pack's order
+    checked: Mapping[str, NumberRow]  # claims beside their numbers, by row
     rubric: tuple[RubricRow, ...]
     observations: tuple[Observation, ...]
     replies: tuple[ReplyRow, ...]
@@ -208,6 +209,7 @@ def private_view(role: Rater, state: RoomState, pack: Pack, bank: Bank, cards: M
             TruthStrip(card, cards[card].base.card.title, cards[card].rows(), cards[card].refused)
             for card in state.plan.cards
         ),
+        checked=checked_rows(state, cards),
         rubric=_rubric(role, state, bank, cards),
         observations=model.observations,
         replies=_replies(state, cards),

@@ -37,6 +37,7 @@ class DrillShown:
     prompt: str
     seconds: int
     unit: str
+    rtol: float  # how far off still counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,4 +208,4 @@ def banner(twist: AppliedTwist, pack: Pack, cards: Mapping[str, CardTruth]) -> s
 def _drill(truth: CardTruth, number: int) -> DrillShown:
     model = truth.base.card.model
     assert isinstance(model, Drill)
-    return DrillShown(number, _section(truth, "Prompt"), model.seconds, model.answer.unit)
+    return DrillShown(number, _section(truth, "Prompt"), model.seconds, model.answer.unit, model.answer.rtol)

@@ -95,7 +95,7 @@ def test_stuck_is_told_and_taken_back():
 def claim(page: SeatVisit, words: str, number: str = "", unit: str = "", sure: int | None = None) -> None:
     for label, value in (("Claim", words), ("Number", number), ("Unit", unit)):
         claim_box(page, label).set_value(value)
-    next(group for group in page.at.button_group if group.label == "How sure are you?").set_value(sure)
+    next(group for group in page.at.button_group if group.label.startswith("How sure are you")).set_value(sure)
 
 
 def claim_box(page: SeatVisit, label: str) -> TextInput:
@@ -329,3 +329,10 @@ def test_the_calculator_starts_where_the_app_starts():
     assert training_results(scenario).tiles[2].value in sent
     page.at.button_group(key="mock.calc.side").set_value("Serving").run()
     assert serving_results(scenario).tiles[2].value in page.payload()
+
+
+def test_the_probe_asks_for_the_confidence_that_is_graded():
+    _, page = visit(at_phase(5))
+    rtol = bank().cards[DRILL].model.answer.rtol
+    asked = [group.label for group in page.at.button_group if group.label.startswith("How sure")]
+    assert f"How sure are you that it is within {100 * rtol:g}%?" in asked

@@ -13,7 +13,7 @@ from core.cards.text import with_unit
 from tests.core.mock.made import CARD, DRILL, ITEMS, Played, at_phase, bank, opened, scored, whole
 from tests.pages.mock_visit import SeatVisit, Stored, mirrored, stored
 from views._ui.mock_console_now import FIRST_NUMBERS
-from views._ui.mock_console_tabs import SAME_NUMBERS, twisted_in_vain
+from views._ui.mock_console_tabs import NO_NUMBER, SAME_NUMBERS, Number, twisted_in_vain
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +92,7 @@ def test_a_reply_is_released_once_and_whether_it_was_asked_for_can_be_mended():
     room, page = visit(at_phase(1))
     page.press("Asked: release")
     assert room.state.asked[(CARD, 0)] is True
-    page.press("It was not asked for")
+    page.press("Change to: given unasked")
     assert room.state.asked[(CARD, 0)] is False
     page.press("Release unasked")
     assert list(room.state.replies) == [(CARD, 0), (CARD, 1)]
@@ -287,8 +287,28 @@ def test_the_candidate_s_own_view_opens_only_after_the_own_commit():
 def test_a_claim_is_set_beside_a_number_and_the_board_is_read():
     _, page = visit(whole(), tab="Board")
     assert "8N over 6N" in page.says()
-    assert "set beside HFU with full recomputation alone, at most" in page.says()
     assert "Cover its results" not in "".join(page.labels())  # the session is over
+
+
+def test_a_claim_stands_beside_the_truth_as_soon_as_it_is_set_there_and_can_be_taken_away_again():
+    played = at_phase(3).does("candidate", "claim", row="c1", claim="HFU ceiling", number="48", unit="%")
+    room, page = visit(played, tab="Board")
+    assert "Truth then" not in page.says()
+
+    def choose(number: Number) -> None:
+        mirrored(page.at, "selectbox", "console.claim.c1").set_value(number).run()
+
+    assert (
+        "HFU with full recomputation alone, at most: 46.7%" in mirrored(page.at, "selectbox", "console.claim").options
+    )
+    choose((CARD, "ceiling"))
+    assert [(row, checked.number) for row, checked in room.state.checked.items()] == [("c1", "ceiling")]
+    assert "Truth then: **46\\.67%**; the claim is +2.9%, :green[within 5%]." in page.says()
+    choose((CARD, "idle"))
+    assert ":red[not within 5%]" in page.says()
+    choose(NO_NUMBER)
+    assert not room.state.checked
+    assert "Truth then" not in page.says()
 
 
 def test_results_are_covered_and_opened():

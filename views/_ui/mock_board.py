@@ -8,6 +8,7 @@ from functools import partial
 
 import streamlit as st
 
+from core.mock.numbers import CLAIM_RTOL
 from core.mock.views import ClaimRow
 from views._ui import drafts
 from views._ui.answering import DRILL_CONFIDENCES
@@ -122,14 +123,12 @@ def _claims(room: Room) -> None:
     form = _form(room)
     was = form.row or ClaimRow("", "", "", "", None)
     with st.form("mock.claim.form"):
-        st.text_input(
-            "Claim", was.claim, key=form.key("claim"), placeholder="decode is bound by bandwidth", max_chars=200
-        )
+        st.text_input("Claim", was.claim, key=form.key("claim"), placeholder="what the number is", max_chars=200)
         with st.container(horizontal=True):
             st.text_input("Number", was.number, key=form.key("number"), width=120, max_chars=40)
             st.text_input("Unit", was.unit, key=form.key("unit"), width=120, max_chars=40)
             st.segmented_control(
-                "How sure are you?",
+                f"How sure are you that it is within {CLAIM_RTOL:.0%}?",
                 DRILL_CONFIDENCES,
                 default=was.confidence if was.confidence in DRILL_CONFIDENCES else None,
                 format_func=lambda share: f"{share}%",

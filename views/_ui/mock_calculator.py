@@ -59,8 +59,9 @@ def _depends_on(room: Room) -> object:
 def _draw(room: Room) -> None:
     if room.public.finished:
         return
+    begins = SIDES[room.pack.model.theme == "serving"]
     side = st.segmented_control(
-        "Calculator", SIDES, default=SIDES[0], required=True, key="mock.calc.side", persist_state="session"
+        "Calculator", SIDES, default=begins, required=True, key="mock.calc.side", persist_state="session"
     )
     shown = shown_values(room.public.sliders)
     writes = room.seated and not room.public.finished

@@ -16,6 +16,14 @@ from views._ui.mock_console_evidence import SIGNS
 from views._ui.room import Room
 from views._ui.words import counted, inline, money_safe, plain
 
+BAR = (
+    "Score the level that was reached. Hints come off by themselves. The bar is the level that is expected at {} level."
+)
+# As core.mock.scoring draws the lines.
+BANDS = (
+    "Each item's level after hints, less its bar, on average by weight: a quarter above reads strong hire, down to a "
+    "quarter below lean hire, down to a whole level below lean no, and further below no hire."
+)
 HALO = "Halo: is one great item lifting the rest? Read the two weakest once more."
 
 
@@ -23,6 +31,7 @@ def rubric_tab(room: Room) -> None:
     """Items, then the whole, then the commit; what is committed stays."""
     private = room.rater.private
     committed = private.own.committed is not None
+    st.markdown(f":small[:gray[{BAR.format(room.public.level)}]]")
     for row in private.rubric:
         _item(room, row, locked=committed or not room.seated)
     st.divider()
@@ -71,7 +80,7 @@ def _place(item: str) -> str:
 def _level_words(row: RubricRow, level: int) -> str:
     if level == NOT_OBSERVED:
         return ":gray[not observed]"
-    bar = " :small[:blue[(the bar at this level)]]" if level == row.bar else ""
+    bar = " :small[:blue[(the bar)]]" if level == row.bar else ""
     return money_safe(f"**{level}** {inline(row.levels[level])}{bar}")
 
 
@@ -91,7 +100,7 @@ def _whole(room: Room, *, locked: bool) -> None:
             beside = f"The items alone: {significant(private.mean, 2)} of 4 after hints"
             near = f", which is nearest to **{private.nearest}**" if private.nearest else ""
             ask = " One sentence on why the whole differs belongs into your reason." if gap else ""
-            st.markdown(f":small[{beside}{near}. It decides nothing.{ask}]")
+            st.markdown(f":small[{beside}{near}. It decides nothing.{ask}]", help=BANDS)
     if locked:
         return
     box = st.expander("Judge the whole" if own is None else "Change the judgement", expanded=own is None)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
 
+from core.cards.text import with_unit
+from core.mock.numbers import CLAIM_RTOL, NumberRow
 from core.mock.rater_view import TruthStrip
 from core.mock.state import AppliedTwist
+from core.mock.views import ClaimRow
 from views._ui import mock_console_release as release
+from views._ui.mirrored import key_of
 from views._ui.mock_board import claim_in_words, pad_text
 from views._ui.mock_calculator import calculator
 from views._ui.mock_console_evidence import evidence_tab, notes_tab
@@ -23,6 +27,10 @@ from views._ui.words import money_safe, plain
 _OPEN = "console.tabs.open"
 SAME_NUMBERS = "What was changed on this card moves none of these numbers. What to expect now stands beside the change."
 HIDE = "Hide numbers until the candidate has answered"
+
+
+Number = tuple[str, str]  # a card, and the name of what it computes
+NO_NUMBER: Number = ("", "")
 
 
 class Tab(NamedTuple):
@@ -57,13 +65,27 @@ def _draw(room: Room) -> None:
 def _truth(room: Room) -> None:
     """The core's numbers of this room, before and after twists, each with its formula and one line of working."""
     hidden = st.toggle(HIDE, key=release.HIDE_KEY, persist_state="session", on_change=room.redraw)
-    for strip in room.rater.private.truth:
-        st.markdown(f"**{plain(strip.title)}**")
-        for refused in strip.refused:
-            st.markdown(f":orange[:material/warning: The twist {plain(refused)} does not fit these numbers.]")
-        _strip(strip, hidden=hidden and not _answered(room))
-        if twisted_in_vain(strip, room.state.twists):
-            st.markdown(f":small[:gray[{SAME_NUMBERS}]]")
+    first, *others = _strips(room)
+    _of_card(room, first, hidden=hidden)
+    for strip in others:
+        with st.expander(plain(strip.title)):
+            _of_card(room, strip, hidden=hidden)
+
+
+def _strips(room: Room) -> list[TruthStrip]:
+    """The cards of the pack, that of the phase that runs first."""
+    private, at = room.rater.private, room.state.time.phase
+    here = private.phases[at].card if at is not None else None
+    return sorted(private.truth, key=lambda strip: strip.card != here)
+
+
+def _of_card(room: Room, strip: TruthStrip, *, hidden: bool) -> None:
+    st.markdown(f"**{plain(strip.title)}**")
+    for refused in strip.refused:
+        st.markdown(f":orange[:material/warning: The twist {plain(refused)} does not fit these numbers.]")
+    _strip(strip, hidden=hidden and not _answered(room))
+    if twisted_in_vain(strip, room.state.twists):
+        st.markdown(f":small[:gray[{SAME_NUMBERS}]]")
 
 
 def _answered(room: Room) -> bool:
@@ -127,40 +149,57 @@ def _board(room: Room) -> None:
 
 
 def _claims(room: Room) -> None:
-    """Each claim can be set beside a number of the card; the scorecard then shows how far off it was."""
-    numbers = _numbers(room)
-    called = {number: words for words, number in numbers.items()}
+    """Each claim can be set beside a number of the card: how far off it is stands here and on the scorecard."""
+    numbers = {
+        (strip.card, row.name): f"{row.label}: {row.now_text}"
+        + (f" ({strip.title})" if len(room.state.plan.cards) > 1 else "")
+        for strip in _strips(room)
+        for row in strip.rows
+    }
     for claim in room.public.claims:
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(claim_in_words(claim), width="content")
-            checked = room.state.checked.get(claim.row)
-            if checked is not None:
-                words = called.get((checked.card, checked.number), checked.number)
-                st.markdown(f":small[:gray[set beside {plain(words)}]]", width="content")
-            if claim.number and room.seated and room.rater.private.leads:
-                st.menu_button(
-                    "Set beside",
-                    list(numbers),
-                    key=f"console.claim.{claim.row}",
-                    type="tertiary",
-                    on_click=partial(_check, room, claim.row, numbers),
-                )
-    room.refusal("claim_checked")
+        with st.container(gap="xxsmall"):
+            st.markdown(claim_in_words(claim))
+            if claim.number:
+                _beside(room, claim, numbers)
 
 
-def _numbers(room: Room) -> dict[str, tuple[str, str]]:
-    """The computed numbers in words, with the card of each where there are several."""
-    strips = room.rater.private.truth
-    named = {}
-    for strip in strips:
-        for row in strip.rows:
-            named[f"{row.label} ({strip.title})" if len(strips) > 1 else row.label] = (strip.card, row.name)
-    return named
+def _beside(room: Room, claim: ClaimRow, numbers: Mapping[Number, str]) -> None:
+    checked = room.state.checked.get(claim.row)
+    chosen = (checked.card, checked.number) if checked else None
+    options, place = [*numbers, NO_NUMBER], f"claim.{claim.row}"
+    key = key_of(room, f"console.{place}", chosen)
+    st.selectbox(
+        "Set beside",
+        options,
+        index=options.index(chosen) if chosen in numbers else None,
+        format_func=lambda number: numbers.get(number, "no number: take it away again"),
+        placeholder="Set beside a number of the card: type to search",
+        key=key,
+        label_visibility="collapsed",
+        disabled=not (room.seated and room.rater.private.leads),
+        on_change=partial(_check, room, claim.row, key, place),
+    )
+    if row := room.rater.private.checked.get(claim.row):
+        st.markdown(f":small[{_verdict(row)}]")
+    room.refusal(place)
 
 
-def _check(room: Room, row: str, numbers: dict[str, tuple[str, str]]) -> None:
-    card, number = numbers[str(st.session_state[f"console.claim.{row}"])]
-    room.do("claim_checked", row=row, card=card, number=number)
+def _verdict(row: NumberRow) -> str:
+    """The truth of the moment when the claim was set beside it, and how far off the claim is."""
+    truth = f"Truth then: **{plain(with_unit(row.truth, 4, row.unit))}**"
+    if row.said is None:
+        return f"{truth}. :orange[What was said cannot be read as one number in that unit.]"
+    off = f"{(row.said - row.truth) / row.truth:+.1%}, " if row.truth else ""
+    verdict = f":green[within {CLAIM_RTOL:.0%}]" if row.right else f":red[not within {CLAIM_RTOL:.0%}]"
+    return f"{truth}; the claim is {off}{verdict}."
+
+
+def _check(room: Room, row: str, key: str, place: str) -> None:
+    chosen: Number = st.session_state[key]
+    if chosen == NO_NUMBER:
+        room.do("claim_unchecked", at=place, row=row)
+    else:
+        room.do("claim_checked", at=place, row=row, card=chosen[0], number=chosen[1])
 
 
 def _prompt(room: Room) -> None:
@@ -185,9 +224,12 @@ TABS: dict[str, Tab] = {
             room.rater.private.candidate_committed,
         ),
     ),
-    "Truth": Tab(_truth, lambda room: (room.rater.private.truth, _answered(room))),
+    "Truth": Tab(_truth, lambda room: (_strips(room), _answered(room))),
     "Release": Tab(_release, _release_watch),
-    "Board": Tab(_board, lambda room: (room.public.pad, room.public.claims, room.state.checked, room.public.masked)),
+    "Board": Tab(
+        _board,
+        lambda room: (room.public.pad, room.public.claims, room.state.checked, room.public.masked, _strips(room)),
+    ),
     "Prompt": Tab(_prompt, lambda room: room.public.prompts),
     "Notes": Tab(notes_tab, lambda room: room.rater.private.own.notes),
     "Room": Tab(room_tab, lambda room: (room.rater.private.seats, room.attendance, room.public.level, room.state.lead)),

@@ -21,6 +21,11 @@ FOR_WHOM = {
     "observer": "to watch what is public",
 }
 
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+ONLY_HERE = (
+    "You opened this page as {}, so these links open on this machine alone. For somebody elsewhere open the app by an "
+    "address that they can reach (make run prints one as Network URL), and copy the links there."
+)
 _REPLACED = "mock.links.replaced"
 
 
@@ -33,6 +38,8 @@ def link_of(room: str, token: str) -> str:
 
 def links(room: str, tokens: Mapping[str, str]) -> None:
     """The links with a button each that copies it."""
+    if (host := urlsplit(st.context.url or "").hostname) in _THIS_MACHINE:
+        st.markdown(f":small[:orange[:material/warning: {ONLY_HERE.format(host)}]]")
     for role in ORDER:
         if role in tokens:
             st.markdown(f"**{ROLE_WORDS[role]}** :small[:gray[{FOR_WHOM[role]}]]")

@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.cards.quantities import UnitError
+from core.cards.text import significant
 from core.cards.typed import read_answer
 from core.mock.views import CandidateView, DrillShown
 from views._ui import drafts
@@ -49,7 +50,7 @@ def _answer(room: Room, view: CandidateView, drill: DrillShown) -> None:
         unit = f", in {drill.unit}" if drill.unit else ""
         st.text_input(f"Your answer{unit}", key=f"{key}.typed", autocomplete="off", width=320, max_chars=100)
         st.segmented_control(
-            "How sure are you that it is within 10%?",
+            f"How sure are you that it is within {significant(100 * drill.rtol, 2)}%?",
             DRILL_CONFIDENCES,
             format_func=lambda share: f"{share}%",
             key=f"{key}.confidence",

@@ -105,6 +105,8 @@ def whole(level: int = 3) -> Played:
     go("interviewer", "hint_released", card=CARD, hint=1, item="arithmetic", after_s=10)
     go("candidate", "pad", text="8N over 6N", after_s=20)
     go("candidate", "claim", row="c1", claim="HFU ceiling", number="47", unit="%", confidence=80, after_s=5)
+    go("interviewer", "claim_checked", row="c1", card=CARD, number="ratio")
+    go("interviewer", "claim_unchecked", row="c1")
     go("interviewer", "claim_checked", row="c1", card=CARD, number="ceiling")
     go("interviewer", "mask_toggled", on=True)
     go("candidate", "hold", on=True)

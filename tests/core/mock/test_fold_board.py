@@ -57,6 +57,11 @@ def test_a_claim_is_checked_against_a_number_that_the_cards_compute():
     ):
         with pytest.raises(EventError, match=says):
             room.does("interviewer", "claim_checked", **fields)
+    room.does("interviewer", "claim_checked", row="c1", card=CARD, number="ratio")
+    room.does("interviewer", "claim_unchecked", row="c1")
+    assert not room.state.checked
+    with pytest.raises(EventError, match="beside no number"):
+        room.does("interviewer", "claim_unchecked", row="c1")
 
 
 def test_two_hands_do_not_fight_over_the_sliders():

@@ -141,7 +141,7 @@ def test_the_views_follow_the_log_and_nothing_else():
 def test_the_drill_is_asked_with_its_unit_and_time_and_without_its_answer():
     view = view_for("candidate", at_phase(5).state, pack(), bank())
     (drill,) = view.public.drills
-    assert dataclasses.asdict(drill).keys() == {"number", "prompt", "seconds", "unit"}
+    assert dataclasses.asdict(drill).keys() == {"number", "prompt", "seconds", "unit", "rtol"}
     assert DRILL not in seen("candidate", at_phase(5).state)
     assert CARD not in seen("candidate", at_phase(5).state)
 
