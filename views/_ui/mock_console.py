@@ -12,7 +12,7 @@ from views._ui.mock_console_tabs import tabs
 from views._ui.mock_scorecard import scorecard_view
 from views._ui.room import Room
 
-_CSS = asset("mock_bar.css", "mock_console.css")
+_CSS = asset("mock_bar.css", "mock_console.css", "mock_menu.css")
 
 
 def console(room: Room) -> None:

@@ -31,8 +31,8 @@ def _watch(room: Room) -> object:
         None: (private.ready, private.seats),
         "setup": (private.ready, private.seats),
         "clarify": private.replies,
-        "diagnose": (private.tree, private.hints, private.twists),
-        "design": (private.tree, private.hints, private.twists),
+        "diagnose": (private.tree, private.hints, private.twists, private.drills, release.numbers_hidden()),
+        "design": (private.tree, private.hints, private.twists, private.drills, release.numbers_hidden()),
         "twist": private.twists,
         "probe": (private.drills, release.numbers_hidden()),
         "wrap": (private.commit_refusals, private.own.committed, private.candidate_committed),
@@ -174,34 +174,35 @@ def _place(room: Room, card: str) -> str:
 
 
 def _edge(room: Room, node: NodeRow, edge: EdgeRow, number: int) -> None:
-    """A reply of one kind, and the press that follows it."""
+    """A reply of one kind, what a press on it gives the candidate, and the press; afterwards what was given."""
+    private = room.rater.private
     words = f"{HEARD_WORDS[edge.heard]} {money_safe(edge.hear)}"
-    if not release.can_release(room):
-        st.markdown(f":small[{words}: {_leads(edge)}]")
-        return
     key = f"now.edge.{node.card}.{node.node}.{number}"
-    if edge.target == "hint":
-        given = any(row.card == node.card and row.hint == int(edge.to) and row.released for row in _hints(room))
-        if not given:
-            label = f"{words}: hint {edge.to}, costs"
-            visit = {"visit": node.node, "heard": edge.heard}
-            release.hint_button(room, node.card, int(edge.to), place=key, words=label, **visit)
-            return
-    st.button(f"{words}: {_leads(edge)}", key=key, on_click=partial(_follow, room, node, edge, key))
-    room.refusal(key)
+    hint = next(
+        (r for r in private.hints if edge.target == "hint" and (r.card, str(r.hint)) == (node.card, edge.to)), None
+    )
+    drill = next((row for row in private.drills if edge.target == "drill" and row.drill == edge.to), None)
+    if not release.can_release(room):
+        st.markdown(f":small[{words}: {_leads(room, edge)}]")
+    elif hint is not None and not hint.released:
+        release.hint_words(hint)
+        release.hint_button(room, hint, place=key, words=words, visit=node.node, heard=edge.heard)
+    else:
+        tip = money_safe(drill.prompt) if drill is not None and not drill.released else None
+        press = partial(_follow, room, node, edge, key)
+        st.button(f"{words}: {_leads(room, edge)}", key=key, help=tip, on_click=press)
+        room.refusal(key)
+    if hint is not None and hint.released:
+        release.hint_words(hint)
+    if drill is not None and drill.released:
+        release.drill_shown(drill, key=key)
 
 
-def _hints(room: Room) -> tuple[release.HintRow, ...]:
-    return room.rater.private.hints
-
-
-def _leads(edge: EdgeRow) -> str:
-    return {
-        "node": "next question",
-        "hint": f"hint {edge.to}",
-        "twist": f"twist {plain(edge.to)}",
-        "drill": "a smaller sum",
-    }[edge.target]
+def _leads(room: Room, edge: EdgeRow) -> str:
+    if edge.target == "drill":
+        drill = next(row for row in room.rater.private.drills if row.drill == edge.to)
+        return "shown below" if drill.released else f"show *{plain(drill.title)}*"
+    return {"node": "next question", "hint": f"hint {edge.to}", "twist": f"twist {plain(edge.to)}"}[edge.target]
 
 
 def _follow(room: Room, node: NodeRow, edge: EdgeRow, key: str) -> None:

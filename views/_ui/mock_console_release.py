@@ -16,6 +16,8 @@ from views._ui.words import inline, money_safe, plain
 NO_ITEM = "no item"
 HIDE_KEY = "console.hide"
 OUT = ":green[:material/check_circle:]"
+SHOWN = "On the candidate's page"
+_ASKED = {True: "asked for", False: "given unasked"}
 
 
 def can_release(room: Room) -> bool:
@@ -32,11 +34,10 @@ def replies(room: Room, rows: Iterable[ReplyRow], *, place: str) -> None:
             st.markdown(money_safe(f"**{row.ask}**{signal}  \n{row.give}"))
             with st.container(horizontal=True, vertical_alignment="center"):
                 if row.released:
-                    asked = "asked for" if row.asked else "given unasked"
-                    st.markdown(f":small[{OUT} Released, {asked}]", width="content")
+                    st.markdown(f":small[{OUT} {SHOWN}, {_ASKED[bool(row.asked)]}]", width="content")
                     if can_release(room):
                         st.button(
-                            "It was not asked for" if row.asked else "It was asked for",
+                            f"Change to: {_ASKED[not row.asked]}",
                             key=f"{key}.asked",
                             type="tertiary",
                             on_click=partial(
@@ -60,30 +61,37 @@ def hints(room: Room, rows: Iterable[HintRow], *, place: str) -> None:
     """The ladder: each rung with its cost, taken from the item that the interviewer names."""
     for row in rows:
         with st.container(border=True, gap="xsmall"):
-            st.markdown(money_safe(f"**Hint {row.hint}** :gray[costs {row.cost:g}]  \n{row.text}"))
-            if row.released:
-                cost = f", costs {row.cost:g} of #{row.item}" if row.item else ", costs no item"
-                st.markdown(f":small[{OUT} Released{cost}]")
-            elif can_release(room):
-                hint_button(room, row.card, row.hint, place=place)
+            hint_words(row)
+            if not row.released and can_release(room):
+                hint_button(room, row, place=place)
 
 
-def hint_button(
-    room: Room, card: str, hint: int, *, place: str, words: str = "", visit: str = "", heard: str = ""
-) -> None:
-    """A menu that asks which item the hint costs, and releases it.
+def hint_words(row: HintRow) -> None:
+    """What a rung says and costs, and once it is given that the candidate reads it."""
+    if row.released:
+        cost = f"costs {row.cost:g} of #{row.item}" if row.item else "costs no item"
+        given = f"  \n{OUT} {SHOWN}, {cost}"
+    else:
+        given = ""
+    st.markdown(money_safe(f":small[**Hint {row.hint}** :gray[(costs {row.cost:g})] {row.text}{given}]"))
+
+
+def hint_button(room: Room, row: HintRow, *, place: str, words: str = "", visit: str = "", heard: str = "") -> None:
+    """A menu that asks which item the hint costs, and releases it; its button is its heading.
 
     Args:
+        words: of the reply that leads here.
         visit, heard: a question of the follow-up tree that led here, to be marked as asked.
     """
-    key = f"{place}.hint.{card}.{hint}.{visit}.{heard}"
-    items = [f"#{row.key}" for row in sorted(room.rater.private.rubric, key=lambda row: row.key)]
+    key = f"{place}.hint.{row.card}.{row.hint}.{visit}.{heard}"
+    items = {f"#{item.key}": item.observe for item in sorted(room.rater.private.rubric, key=lambda item: item.key)}
     st.menu_button(
-        words or f"Release hint {hint}: it costs",
+        f"{f'{words}: hint' if words else 'Release hint'} {row.hint}, costs {row.cost:g} of which item?",
         [*items, NO_ITEM],
         key=key,
         icon=":material/lightbulb:",
-        on_click=partial(_release_hint, room, key, card, hint, visit, heard),
+        format_func=lambda item: money_safe(f"{item} {items[item]}") if item in items else item,
+        on_click=partial(_release_hint, room, key, row.card, row.hint, visit, heard),
     )
     room.refusal(key)
 
@@ -124,19 +132,14 @@ def numbers_hidden() -> bool:
 
 def drills(room: Room, rows: Iterable[DrillRow], *, place: str) -> None:
     """A numeric probe: what the candidate locked, its truth, the slips that are known."""
-    hidden = numbers_hidden()
     for row in rows:
         key = f"{place}.drill.{row.drill}"
         with st.container(border=True, gap="xsmall"):
-            st.markdown(money_safe(f"**{plain(row.title)}**  \n{row.prompt}"))
-            if row.locked is not None:
-                _locked(row)
-            if row.locked is not None or not hidden:
-                _drill_truth(row)
-            else:
-                st.markdown(":small[:gray[The answer is hidden until the candidate has locked theirs.]]")
+            _drill(row)
+            if row.locked is not None or not numbers_hidden():
+                _slips_and_steps(row)
             if row.released:
-                st.markdown(f":small[{OUT} On the candidate's page]")
+                st.markdown(f":small[{OUT} {SHOWN}]")
             elif can_release(room):
                 st.button(
                     "Show it to the candidate",
@@ -146,9 +149,29 @@ def drills(room: Room, rows: Iterable[DrillRow], *, place: str) -> None:
             room.refusal(key)
 
 
+def drill_shown(row: DrillRow, *, key: str) -> None:
+    """A probe that the script has led to, where it was pressed; its slips and steps are in the tab Release."""
+    with st.container(border=True, gap="xsmall", key=f"{key}.shown"):
+        _drill(row)
+        st.markdown(f":small[{OUT} {SHOWN}]")
+
+
+def _drill(row: DrillRow) -> None:
+    st.markdown(money_safe(f"**{plain(row.title)}**  \n{row.prompt}"))
+    if row.locked is not None:
+        _locked(row)
+    if row.locked is not None or not numbers_hidden():
+        _drill_truth(row)
+    else:
+        st.markdown(":small[:gray[The answer is hidden until the candidate has locked theirs.]]")
+
+
 def _drill_truth(row: DrillRow) -> None:
     within = significant(100 * row.rtol, 2)
     st.markdown(f"Truth: **{inline(with_unit(row.answer, 4, row.unit))}**, within {within}%")
+
+
+def _slips_and_steps(row: DrillRow) -> None:
     if row.slips:
         lines = [f"- {inline(with_unit(value, 4, row.unit))}: {say}" for value, say in row.slips]
         st.markdown(money_safe(":small[Known slips]\n" + "\n".join(lines)))
