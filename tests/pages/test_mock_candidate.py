@@ -65,7 +65,7 @@ def test_what_was_released_is_read_in_words():
     _, page = visit(whole())
     said = page.says()
     assert "**The facts change (1).** The context is 32,768 tokens" in said
-    assert said.index("A dense 70B model trains") < said.index("Full, in every layer") < said.index("Hint 1")
+    assert said.index("A dense 70B model trains") < said.index("Full, in every layer") < said.index("**Hint.**")
     assert "You said **2350 tok/s**, 70% sure." in said
 
 
@@ -117,6 +117,20 @@ def test_a_claim_is_added_changed_and_removed():
     assert (row.number, row.confidence) == ("46.7", 90)
     page.press("Remove")
     assert not room.state.claims
+
+
+def test_a_change_upon_a_claim_that_another_tab_has_changed_is_asked_about_first():
+    played = at_phase(2).does("candidate", "claim", row="c1", claim="HFU ceiling", number="47", unit="%")
+    room, page = visit(played)
+    page.press("Change")
+    claim(page, "HFU ceiling", "46.7", "%", 90)
+    room.does("candidate", "claim", row="c1", claim="HFU at most", number="46.67", unit="%")
+    page.press("Keep the change")
+    assert [row.number for row in room.state.claims.values()] == ["46.67"]
+    assert "another tab has made this claim" in page.says()
+    assert claim_box(page, "Number").value == "46.7"
+    page.press("Keep the change")
+    assert [(row.claim, row.number) for row in room.state.claims.values()] == [("HFU ceiling", "46.7")]
 
 
 def test_another_room_in_the_same_tab_begins_with_an_empty_claim():

@@ -6,22 +6,57 @@ next press, as if by hand. And told with every draw, it undoes a press that is a
 
 So the room's value is what a control begins with, and nothing is ever set. Where the control of this session has come
 to differ from the room, a new one takes its place, by a key that no browser has seen.
+
+    key = key_of(room, "lens", room.public.level)
+    st.segmented_control("Level", LEVELS, default=room.public.level, key=key, on_change=partial(_set, room, key))
+
+    def _set(room: Room, key: str) -> None:
+        if moved(room, "lens", key):
+            room.act("level_set", level=st.session_state[key])
+        room.redraw()
 """
 
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 
 import streamlit as st
 
 from views._ui.room import Room
 
 
+@dataclass(slots=True)
+class _Control:
+    """The control that stands for a value now, and the value that this session knows it to have."""
+
+    key: str
+    value: object
+
+
 def key_of(room: Room, name: str, value: object) -> str:
     """The key of the control that shows ``value`` of the room; give the control the same value to begin with."""
-    mark = f"{name}.of.{room.id}"
-    key: str | None = st.session_state.get(mark)
+    control: _Control | None = st.session_state.get(_mark(room, name))
     # Without a state the server has forgotten a control that the browser may still hold, with what it had then.
-    if key is None or key not in st.session_state or st.session_state[key] != value:
-        key = st.session_state[mark] = f"{name}.{secrets.token_hex(4)}"
-    return key
+    if control is None or control.key not in st.session_state or st.session_state[control.key] != value:
+        control = st.session_state[_mark(room, name)] = _Control(f"{name}.{secrets.token_hex(4)}", value)
+    control.value = value
+    return control.key
+
+
+def moved(room: Room, name: str, key: str) -> bool:
+    """In the control's callback: whether a hand has moved it. Its value is in the session's state.
+
+    Of a control that has left the page Streamlit forgets the value and keeps the callback, and a browser that has not
+    heard of it yet sends the value once more: for Streamlit a change.
+    """
+    control: _Control | None = st.session_state.get(_mark(room, name))
+    value = st.session_state.get(key)
+    if control is None or control.key != key or control.value == value:
+        return False
+    control.value = value
+    return True
+
+
+def _mark(room: Room, name: str) -> str:
+    return f"{name}.of.{room.id}"

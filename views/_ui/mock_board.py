@@ -23,6 +23,8 @@ _component = st.components.v2.component(
 _WORD_JOINER = "\u2060"
 REMIND_S = 180  # without a letter on the pad
 _FIELDS = ("claim", "number", "unit")
+_EMPTY = ClaimRow(row="", claim="", number="", unit="", confidence=None)
+CHANGED = "Meanwhile another tab has made this claim: {}. Press again to put yours in its place."
 
 
 @dataclass(slots=True)
@@ -107,21 +109,12 @@ def _claims(room: Room) -> None:
     if room.public.finished or not room.seated:
         claims_table(room.public.claims)
         return
-    for row in room.public.claims:
-        with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-            st.markdown(claim_in_words(row))
-            st.button(
-                "Change", key=f"mock.claim.change.{row.row}", type="tertiary", on_click=_next_form, args=(room, row)
-            )
-            st.button(
-                "Remove",
-                key=f"mock.claim.remove.{row.row}",
-                type="tertiary",
-                on_click=partial(room.do, "claim_removed", row=row.row),
-            )
-    room.refusal("claim_removed")
+    with st.container():  # of its own: rows come and go, and the form below may hold the focus
+        for row in room.public.claims:
+            _row(room, row)
+        room.refusal("claim_removed")
     form = _form(room)
-    was = form.row or ClaimRow("", "", "", "", None)
+    was = form.row or _EMPTY
     with st.form("mock.claim.form"):
         st.text_input("Claim", was.claim, key=form.key("claim"), placeholder="what the number is", max_chars=200)
         with st.container(horizontal=True):
@@ -137,6 +130,18 @@ def _claims(room: Room) -> None:
         room.refusal("claim")
         st.form_submit_button("Keep the change" if form.row else "Add the claim", on_click=_keep, args=(room,))
     drafts.keep(room, "mock.claim", *(form.key(name) for name in _FIELDS))
+
+
+def _row(room: Room, row: ClaimRow) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+        st.markdown(claim_in_words(row))
+        st.button("Change", key=f"mock.claim.change.{row.row}", type="tertiary", on_click=_next_form, args=(room, row))
+        st.button(
+            "Remove",
+            key=f"mock.claim.remove.{row.row}",
+            type="tertiary",
+            on_click=partial(room.do, "claim_removed", row=row.row),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +172,12 @@ def _keep(room: Room) -> None:
     form = _form(room)
     row = form.row.row if form.row else f"c{secrets.token_hex(4)}"
     texts = {name: st.session_state.get(form.key(name)) or "" for name in _FIELDS}
-    if room.act("claim", row=row, confidence=st.session_state.get(form.key("confidence")), **texts):
+    room.refresh()
+    now = next((each for each in room.public.claims if each.row == row), None)
+    if form.row and now and now != form.row:
+        st.session_state[f"mock.claim.{room.id}"] = _Form(form.number, now)
+        room.refuse("claim", CHANGED.format(f"{now.claim}: {now.number} {now.unit}".strip(" :")))
+    elif room.act("claim", row=row, confidence=st.session_state.get(form.key("confidence")), **texts):
         _next_form(room)
     room.redraw()
 

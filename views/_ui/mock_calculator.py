@@ -26,7 +26,7 @@ from core.model_spec import load_models
 from core.scenario import FIELDS, Choice, ScenarioError, WholeNumber
 from views._ui import settings
 from views._ui.controls import NARROW, WIDE, refusal
-from views._ui.mirrored import key_of
+from views._ui.mirrored import key_of, moved
 from views._ui.room import Room
 from views._ui.rooms import ROLE_WORDS
 from views._ui.step_page import data_table
@@ -65,7 +65,8 @@ def _draw(room: Room) -> None:
     )
     shown = shown_values(room.public.sliders)
     writes = room.seated and not room.public.finished
-    _hand(room, writes)
+    with st.container(key="mock.calc.hand"):  # always there: what moves up or down loses the focus of a hand on it
+        _hand(room, writes)
     with st.container(horizontal=True):
         for field in (MODEL, ACCELERATOR, *(TRAINING if side == SIDES[0] else SERVING)):
             with st.container(width=WIDE if field in (MODEL, ACCELERATOR) else NARROW):
@@ -101,7 +102,7 @@ def _hand(room: Room, writes: bool) -> None:
 def _control(room: Room, field: str, value: Value, *, disabled: bool) -> None:
     value = _option(value)
     options = _options(room, field, value)
-    key = key_of(room, f"mock.calc.{field}", value)
+    key = key_of(room, _name(field), value)
     changed = partial(_moved, room, field, key)
     words = label(field) if field in FIELDS else {MODEL: "Model", ACCELERATOR: "Accelerator"}[field]
     if field in _MOST or field == "memory_fraction":
@@ -121,8 +122,14 @@ def _control(room: Room, field: str, value: Value, *, disabled: bool) -> None:
         )
 
 
+def _name(field: str) -> str:
+    return f"mock.calc.{field}"
+
+
 def _moved(room: Room, field: str, key: str) -> None:
-    room.do("sliders", values={field: st.session_state[key]})
+    if moved(room, _name(field), key):
+        room.act("sliders", values={field: st.session_state[key]})
+    room.redraw()
 
 
 def _options(room: Room, field: str, value: Value) -> list[Value]:

@@ -11,7 +11,7 @@ from core.cards.models import Level
 from core.mock.roles import RATERS, ROLES, Role
 from core.storage.errors import StorageError
 from views._ui import mock_links
-from views._ui.mirrored import key_of
+from views._ui.mirrored import key_of, moved
 from views._ui.mock_door import kept_until
 from views._ui.room import Room
 from views._ui.rooms import ROLE_WORDS, TOKEN_KEY
@@ -19,6 +19,7 @@ from views._ui.words import money_safe, plain
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 NEW_LINK = "console.new_link"
+LENS = "console.level"
 
 
 def room_tab(room: Room) -> None:
@@ -37,7 +38,7 @@ def room_tab(room: Room) -> None:
 def _level(room: Room) -> None:
     """The lens: the same evidence against another bar."""
     level = room.public.level
-    key = key_of(room, "console.level", level)
+    key = key_of(room, LENS, level)
     st.segmented_control(
         "Level lens",
         LEVELS,
@@ -52,7 +53,9 @@ def _level(room: Room) -> None:
 
 
 def _set_level(room: Room, key: str) -> None:
-    room.do("level_set", level=st.session_state[key])
+    if moved(room, LENS, key):
+        room.act("level_set", level=st.session_state[key])
+    room.redraw()
 
 
 def _seats(room: Room) -> None:

@@ -11,7 +11,7 @@ from core.mock.events import NOT_OBSERVED
 from core.mock.rater_view import RubricRow
 from core.mock.scoring import JUDGEMENTS, judgement_gap
 from views._ui import drafts
-from views._ui.mirrored import key_of
+from views._ui.mirrored import key_of, moved
 from views._ui.mock_console_evidence import SIGNS
 from views._ui.room import Room
 from views._ui.words import counted, inline, money_safe, plain
@@ -46,7 +46,7 @@ def rubric_tab(room: Room) -> None:
 
 def _item(room: Room, row: RubricRow, *, locked: bool) -> None:
     """A level counts once a line of evidence is linked to it; until then it is amber."""
-    key = key_of(room, f"console.score.{row.key}", row.level)
+    key = key_of(room, _name(row.key), row.level)
     options = [*row.levels, NOT_OBSERVED]
     amber = row.level not in (None, NOT_OBSERVED) and not row.evidence
     with st.container(border=True, gap="xsmall"):
@@ -84,8 +84,14 @@ def _level_words(row: RubricRow, level: int) -> str:
     return money_safe(f"**{level}** {inline(row.levels[level])}{bar}")
 
 
+def _name(item: str) -> str:
+    return f"console.score.{item}"
+
+
 def _score(room: Room, item: str, key: str) -> None:
-    room.do("score_drafted", at=_place(item), item=item, level=st.session_state.get(key))
+    if moved(room, _name(item), key):
+        room.act("score_drafted", at=_place(item), item=item, level=st.session_state[key])
+    room.redraw()
 
 
 def _whole(room: Room, *, locked: bool) -> None:

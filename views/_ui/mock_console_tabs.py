@@ -14,7 +14,7 @@ from core.mock.rater_view import TruthStrip
 from core.mock.state import AppliedTwist
 from core.mock.views import ClaimRow
 from views._ui import mock_console_release as release
-from views._ui.mirrored import key_of
+from views._ui.mirrored import key_of, moved
 from views._ui.mock_board import claim_in_words, pad_text
 from views._ui.mock_calculator import calculator
 from views._ui.mock_console_evidence import evidence_tab, notes_tab
@@ -135,7 +135,8 @@ def _board(room: Room) -> None:
     """What the candidate writes, and the calculator that both hold."""
     with st.container(border=True):
         pad_text(room.public.pad)
-    _claims(room)
+    with st.container():  # of its own: its lines come and go, and below it a hand may be on a control
+        _claims(room)
     if release.can_release(room):
         masked = room.public.masked
         st.button(
@@ -145,7 +146,8 @@ def _board(room: Room) -> None:
             on_click=partial(room.do, "mask_toggled", on=not masked),
         )
         room.refusal("mask_toggled")
-    calculator(room)
+    with st.container():
+        calculator(room)
 
 
 def _claims(room: Room) -> None:
@@ -167,7 +169,8 @@ def _beside(room: Room, claim: ClaimRow, numbers: Mapping[Number, str]) -> None:
     checked = room.state.checked.get(claim.row)
     chosen = (checked.card, checked.number) if checked else None
     options, place = [*numbers, NO_NUMBER], f"claim.{claim.row}"
-    key = key_of(room, f"console.{place}", chosen)
+    name = f"console.{place}"
+    key = key_of(room, name, chosen)
     st.selectbox(
         "Set beside",
         options,
@@ -177,7 +180,7 @@ def _beside(room: Room, claim: ClaimRow, numbers: Mapping[Number, str]) -> None:
         key=key,
         label_visibility="collapsed",
         disabled=not (room.seated and room.rater.private.leads),
-        on_change=partial(_check, room, claim.row, key, place),
+        on_change=partial(_check, room, claim.row, name, key),
     )
     if row := room.rater.private.checked.get(claim.row):
         st.markdown(f":small[{_verdict(row)}]")
@@ -194,12 +197,14 @@ def _verdict(row: NumberRow) -> str:
     return f"{truth}; the claim is {off}{verdict}."
 
 
-def _check(room: Room, row: str, key: str, place: str) -> None:
-    chosen: Number = st.session_state[key]
-    if chosen == NO_NUMBER:
-        room.do("claim_unchecked", at=place, row=row)
-    else:
-        room.do("claim_checked", at=place, row=row, card=chosen[0], number=chosen[1])
+def _check(room: Room, row: str, name: str, key: str) -> None:
+    if moved(room, name, key):
+        card, number = chosen = st.session_state[key]
+        if chosen == NO_NUMBER:
+            room.act("claim_unchecked", at=f"claim.{row}", row=row)
+        else:
+            room.act("claim_checked", at=f"claim.{row}", row=row, card=card, number=number)
+    room.redraw()
 
 
 def _prompt(room: Room) -> None:
