@@ -17,7 +17,7 @@ from core.mock.pack import PhaseKind
 from core.mock.rater_view import PrivateView, private_view
 from core.mock.reading import Pack
 from core.mock.roles import Role, is_rater
-from core.mock.state import AppliedTwist, RoomState
+from core.mock.state import AppliedTwist, Mark, RoomState
 from core.mock.truth import CardTruth, truths, twist_texts
 
 
@@ -27,6 +27,20 @@ class Reply:
 
     ask: str
     give: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An open card's prompt with what was given while it was at hand; banners with their number in the session.
+
+    ``number`` is its place among the pack's problems, from 1; 0 and no prompt before the first one is shown.
+    """
+
+    number: int
+    prompt: str
+    banners: tuple[tuple[int, str], ...]
+    replies: tuple[Reply, ...]
+    hints: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +70,8 @@ class PublicView:
     """What everybody in the room sees. Texts are Markdown with numbers put in.
 
     ``handles`` are the names that interviewer and candidate gave; a second rater and observers are not in it.
+    ``problems`` hold the same prompts, replies, hints and banners once more, the problem at hand first;
+    ``problem_count`` is how many the pack has.
     ``sliders_seq`` is the event that last moved a slider: the key version of a mirrored one.
     """
 
@@ -72,6 +88,8 @@ class PublicView:
     replies: tuple[Reply, ...]
     hints: tuple[str, ...]
     banners: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    problem_count: int
     drills: tuple[DrillShown, ...]
     pad: str
     claims: tuple[ClaimRow, ...]
@@ -171,6 +189,8 @@ def public_view(state: RoomState, pack: Pack, cards: Mapping[str, CardTruth]) ->
         replies=tuple(_reply(cards[card], at, mark.twists) for (card, at), mark in state.replies.items()),
         hints=tuple(_hint(cards[hint.card], hint.hint, hint.mark.twists) for hint in state.hints),
         banners=tuple(banner(twist, pack, cards) for twist in state.twists if twist.public),
+        problems=_problems(state, pack, cards),
+        problem_count=len(_in_order(state)),
         drills=tuple(_drill(cards[drill], state.plan.drills.index(drill)) for drill in state.drills),
         pad=state.pad,
         claims=tuple(claims),
@@ -179,6 +199,51 @@ def public_view(state: RoomState, pack: Pack, cards: Mapping[str, CardTruth]) ->
         slider_hand=state.hold.role if state.hold else None,
         masked=state.masked,
     )
+
+
+def _problems(state: RoomState, pack: Pack, cards: Mapping[str, CardTruth]) -> tuple[Problem, ...]:
+    """Each problem that was shown, the one at hand first and the others as they came last."""
+    begun = [card for phase, _ in state.time.begun if (card := _open_card(state, phase)) is not None]
+    shown: list[str | None] = list(dict.fromkeys(reversed(begun)))
+    numbers = {card: number for number, card in enumerate(_in_order(state), start=1)}
+    public = [twist for twist in state.twists if twist.public]
+    banners = [(_at_hand(state, twist.mark), (n, banner(twist, pack, cards))) for n, twist in enumerate(public, 1)]
+    replies = [
+        (_at_hand(state, mark), _reply(cards[card], at, mark.twists)) for (card, at), mark in state.replies.items()
+    ]
+    hints = [(_at_hand(state, hint.mark), _hint(cards[hint.card], hint.hint, hint.mark.twists)) for hint in state.hints]
+    if not shown and (banners or replies or hints):
+        shown = [None]
+    return tuple(
+        Problem(
+            number=0 if card is None else numbers[card],
+            prompt="" if card is None else _section(cards[card], "Prompt"),
+            banners=tuple(row for at, row in banners if at == card),
+            replies=tuple(row for at, row in replies if at == card),
+            hints=tuple(row for at, row in hints if at == card),
+        )
+        for card in shown
+    )
+
+
+def _in_order(state: RoomState) -> tuple[str, ...]:
+    """The open cards as the pack's phases come to them."""
+    cards = (_open_card(state, phase) for phase in range(len(state.plan.phase_cards)))
+    return tuple(dict.fromkeys(card for card in cards if card is not None))
+
+
+def _open_card(state: RoomState, phase: int) -> str | None:
+    card = state.plan.phase_cards[phase]
+    return card if card in state.plan.cards else None
+
+
+def _at_hand(state: RoomState, mark: Mark) -> str | None:
+    """The problem at the time: a phase without one goes on with that of before; before the first, it is the first."""
+    if mark.phase is not None and (card := _open_card(state, mark.phase)) is not None:
+        return card
+    cards = [(card, t) for phase, t in state.time.begun if (card := _open_card(state, phase)) is not None]
+    before = [card for card, t in cards if t <= mark.t]
+    return before[-1] if before else cards[0][0] if cards else None
 
 
 def _section(truth: CardTruth, name: str) -> str:

@@ -29,7 +29,7 @@ def session_clock(room: Room, on_over: Callable[[], None] | None = None) -> None
 def news(state: RoomState) -> str:
     """What the candidate was given last, in words that differ each time: read out once, and shown to nobody."""
     given = [(mark.t, f"Reply {number} is on the page.") for number, mark in enumerate(state.replies.values(), 1)]
-    given += [(hint.mark.t, f"Hint {number} is on the page.") for number, hint in enumerate(state.hints, 1)]
+    given += [(hint.mark.t, f"A hint is on the page, {number} in all.") for number, hint in enumerate(state.hints, 1)]
     public = [twist for twist in state.twists if twist.public]
     given += [(twist.mark.t, f"The facts change, number {number}.") for number, twist in enumerate(public, 1)]
     return max(given, key=lambda row: row[0])[1] if given else ""
