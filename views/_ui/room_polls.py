@@ -6,7 +6,8 @@ one read of one row, and only one that has something to tell (or is to say that 
 
 A request brings the values of all controls along, as they stood when it was sent. So a poll that was overtaken while
 it was looked at is dropped: run after the press that overtook it, it would put the pressed control back, as if by
-hand. The next poll asks again.
+hand. The next poll asks again, at the latest when the presses pause; one that writes to the room reads on by itself.
+While one poll is looked at, others of the same session are dropped at once: a slow store would only be asked more.
 """
 
 from __future__ import annotations
@@ -38,14 +39,16 @@ class _Poll(NamedTuple):
 
 
 _polls: dict[str, _Poll] = {}  # by session
-_requests: weakref.WeakKeyDictionary[AppSession, int] = weakref.WeakKeyDictionary()  # how many became runs
+_handed_on: weakref.WeakKeyDictionary[AppSession, int] = weakref.WeakKeyDictionary()  # how many requests were
+_looking: weakref.WeakSet[AppSession] = weakref.WeakSet()  # those of which a poll is looked at
 _watching = threading.Lock()  # each session draws on a thread of its own, and the guard is put on once
 
 
 def watch(session_id: str, fragment_id: str, room: Polled) -> None:
     """From now on, ask this room before an event of this fragment becomes a run.
 
-    The fragment may hold nothing but what polls: its events bring no value along that a run would have to see.
+    The fragment may hold nothing but what polls. Each change of another control sends a request of its own, so the
+    values that a poll brings along are never news.
     """
     with _watching:
         _guard()
@@ -60,7 +63,7 @@ def _guard() -> None:
     written_for(request_rerun, "self", "client_state")
 
     def run(session: AppSession, client_state: ClientState | None) -> None:
-        _requests[session] = _requests.get(session, 0) + 1
+        _handed_on[session] = _handed_on.get(session, 0) + 1
         request_rerun(session, client_state)
 
     @functools.wraps(request_rerun)
@@ -70,15 +73,20 @@ def _guard() -> None:
         if poll is None or room is None or client_state is None or client_state.fragment_id != poll.fragment_id:
             run(session, client_state)
             return
-        before = _requests.get(session, 0)
+        if session in _looking:
+            return
+        before = _handed_on.get(session, 0)
 
-        def answered(asked: asyncio.Future[bool]) -> None:
-            if asked.cancelled() or _requests.get(session, 0) != before:
+        def answered(done: asyncio.Future[bool]) -> None:
+            _looking.discard(session)
+            if done.cancelled() or _handed_on.get(session, 0) != before:
                 return
-            if asked.exception() is not None or asked.result():
+            if done.exception() is not None or done.result():
                 run(session, client_state)
 
         # Not here: this is the server's one loop, and a database may be slow to say that it is away.
-        asyncio.get_running_loop().run_in_executor(None, room.has_news).add_done_callback(answered)
+        asked = asyncio.get_running_loop().run_in_executor(None, room.has_news)
+        _looking.add(session)
+        asked.add_done_callback(answered)
 
     AppSession.request_rerun = watched  # type: ignore[method-assign]
