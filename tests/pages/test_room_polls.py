@@ -102,9 +102,7 @@ def test_a_poll_is_dropped_once_something_else_has_run_since(run: list[ClientSta
     assert times == 1
     looking.clear()
     look.clear()
-    asyncio.run(
-        on_the_loop("pulse")
-    )  # a store that is slow for longer than a beat is asked once, and its answer counts
+    asyncio.run(on_the_loop("pulse"))  # slow for longer than a beat: asked once, and its answer counts
     assert [state and state.fragment_id for state in run] == ["board", "pulse"]
     assert times == 2
 
