@@ -5,7 +5,7 @@ phases, the scratchpad, claims, a slider. At a random moment the server gets SIG
 started again on the same port and database. Held to, at each kill:
 
 - what a page had said to be kept (``room_play`` tells how) is in the log, the log of before is the beginning of the one
-  after, its sequence numbers have no gap, and no control has moved that nobody touched;
+  after, its sequence numbers have no gap, and of the calculator only the slider that is played with has moved;
 - both browsers come back by themselves, without an error on the page, and show what the log says and the same of phase,
   slider, claims and pad;
 - what was typed and not acknowledged is in the log or stands in its box.
@@ -188,7 +188,7 @@ async def _look(
         wrong.append("the sequence numbers have a gap")
     moved = {key for line in log if line.kind == "sliders" for key in line.payload["values"]}
     if moved - {SLIDER}:
-        wrong.append(f"controls moved that nobody had touched: {sorted(moved)}")
+        wrong.append(f"controls have moved by now that nobody touched: {sorted(moved)}")
     if log[: len(before)] != before:
         lost.append("the log of before is not the beginning of the log of after")
     found.lost += [f"kill {number}: lost: {words}" for words in lost]
