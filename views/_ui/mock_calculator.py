@@ -64,7 +64,7 @@ def _draw(room: Room) -> None:
         "Calculator", SIDES, default=begins, required=True, key="mock.calc.side", persist_state="session"
     )
     shown = shown_values(room.public.sliders)
-    writes = room.seated and not room.public.finished
+    writes = room.seated
     with st.container(key="mock.calc.hand"):  # always there: what moves up or down loses the focus of a hand on it
         _hand(room, writes)
     with st.container(horizontal=True):

@@ -53,9 +53,10 @@ def data_table(
 
     Args:
         bold: the row that stands out.
-        small: the column that is no column, but small below each row's first cell.
+        small: the name of what stands small below each row's first cell, without a column of its own.
     """
-    first, *others = head = [name for name in rows[0] if name != small]
+    head = [name for name in rows[0] if name != small]
+    first, others = head[0], head[1:]
     cells = "".join(f"<th scope='col'>{escape(name)}</th>" for name in head)
     body = "".join(
         f"<tr class='{'rp-bold' if index == bold else ''}'>"
