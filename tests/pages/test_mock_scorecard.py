@@ -17,7 +17,7 @@ from core.storage.engine import open_database
 from core.storage.errors import AWAY, Away
 from core.storage.records import Draft, StoredEvent
 from core.storage.rooms import RoomStore
-from tests.core.mock.made import CARD, PACK, Played, at_phase, bank, pack, plan, scored, whole
+from tests.core.mock.made import CARD, DRILL, PACK, Played, at_phase, bank, pack, plan, scored, whole
 from tests.pages.mock_visit import SeatVisit, Stored, stored
 from views._ui.mock_copies import FORMATS, asked_for, written
 from views._ui.mock_raters import agreement_in_words
@@ -231,3 +231,19 @@ def test_what_people_wrote_shows_as_text():
     printed = written(open_room(page), "candidate", "Page to print", True)
     assert "<img" not in printed
     assert "<script" not in printed
+
+
+def test_the_scorecard_names_no_probe_that_was_never_shown_and_says_what_was_not_rated():
+    title = bank().cards[DRILL].title
+    page = SeatVisit(stored(whole()), "candidate")
+    assert title in cards_of(page)
+    passed_over = at_phase(4).does("interviewer", "phase_started", phase=7)
+    scored(passed_over).does("interviewer", "committed").does("candidate", "self_rated", overall="lean no")
+    page = SeatVisit(stored(passed_over), "candidate")
+    assert bank().cards[CARD].title in cards_of(page)
+    assert title not in cards_of(page)
+    assert "not rated" in page.payload()
+
+
+def cards_of(page: SeatVisit) -> str:
+    return next(caption.value for caption in page.at.caption if "cards:" in caption.value).replace("\\", "")

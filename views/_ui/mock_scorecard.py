@@ -38,6 +38,8 @@ from views._ui.rooms import ROLE_WORDS
 from views._ui.step_page import data_table
 from views._ui.words import inline, money_safe, plain
 
+CARD_ANCHOR, NOT_RATED = "scorecard", "not rated"
+
 
 def scorecard_view(room: Room) -> None:
     """The card of a room, as a part of the page; before it is open, what it waits for."""
@@ -67,11 +69,18 @@ def _draw(room: Room) -> None:
     audience: Audience = "candidate" if rater is None else "interviewer"
     log = room.store.events(room.id)
     card = scorecard(room.state, log, room.pack, room.bank, audience=audience, rater=rater)
-    show_card(card)
+    show_card(_as_played(card, room))
     if isinstance(room.view, RaterView):
         second_raters(card, room.view.private.others, room)
         summary(room)
     copies(room)
+
+
+def _as_played(card: Scorecard, room: Room) -> Scorecard:
+    """Without the numeric probes that were never shown among the cards that were played."""
+    unseen = set(room.state.plan.drills).difference(room.state.drills)
+    cards = {card_id: title for card_id, title in card.cards.items() if card_id not in unseen}
+    return card.model_copy(update={"cards": cards})
 
 
 def _waits_for(room: Room) -> str:
@@ -89,7 +98,7 @@ def _waits_for(room: Room) -> str:
 
 def show_card(card: Scorecard) -> None:
     """Everything that a card holds, on one page."""
-    st.header(f"Scorecard: {plain(card.title)}", anchor="scorecard")
+    st.header(f"Scorecard: {plain(card.title)}", anchor=CARD_ANCHOR)
     st.caption(" · ".join(f"{name}: {plain(value)}" for name, value in header(card)))
     st.info(DISCLAIMER, icon=":material/info:")
     _overall(card)
@@ -140,7 +149,7 @@ def _self(card: Scorecard) -> None:
     st.subheader("Self-rating against score", anchor=False)
     judged = card.overall.judgement if card.overall else ""
     rows = [{"": "All in all", "score": judged, "self": card.self_.overall}]
-    rows += [{"": name, "score": score, "self": own} for name, score, own in self_rows(card)]
+    rows += [{"": name, "score": score, "self": own or NOT_RATED} for name, score, own in self_rows(card)]
     data_table(st.empty(), rows, bold=0)
     if card.self_.words:
         st.markdown(f"> {plain(card.self_.words)}", width=READING_WIDTH)
