@@ -8,6 +8,7 @@ import pytest
 
 from tests.core.mock.made import CARD, DRILL, ITEMS, Played, at_phase
 from tests.pages.mock_visit import SeatVisit, Stored, stored
+from views._ui.mock_console_now import READ_ALOUD
 
 HINT = "Write down the FLOP of a token that each figure counts, in multiples of N."
 
@@ -77,3 +78,10 @@ def test_a_reply_that_was_released_says_what_it_is_and_what_a_press_makes_of_it(
     assert room.state.asked[(CARD, 0)] is False
     assert "On the candidate's page, given unasked" in page.says()
     assert "Change to: asked for" in page.labels()
+
+
+@pytest.mark.parametrize(("phase", "kind"), [(6, "reverse"), (7, "wrap")])
+def test_the_last_two_phases_have_a_sentence_to_read_aloud(phase: int, kind: str):
+    _, page = visit(at_phase(phase))
+    assert READ_ALOUD[kind] in page.says()
+    assert "Read aloud" in page.says()

@@ -16,6 +16,13 @@ FIRST_NUMBERS = (
     "A twist has changed this card since: the questions below were written for its first numbers. "
     "Those in force are in the tab Truth."
 )
+READ_ALOUD = {
+    "reverse": "The rest of the time is yours: what would you like to ask me, about the problem or anything else?",
+    "wrap": (
+        "Thank you; please rate yourself now in the form on your page, while I score, and we talk about it once both "
+        "of us have committed."
+    ),
+}
 HEARD_WORDS = {"strong": ":green[strong]", "wrong": ":red[wrong]", "stuck": ":orange[stuck]"}
 
 
@@ -56,6 +63,8 @@ def _draw(room: Room) -> None:
         st.markdown(money_safe(f"{phase.goal}  \n:small[:gray[Done when:] {phase.done_when}]"))
         if phase.kind == "setup":
             _opening(room)
+        elif phase.kind in READ_ALOUD:
+            _aloud(READ_ALOUD[phase.kind])
         if phase.probes:
             st.markdown(money_safe("\n".join(f"- **{probe}**" for probe in phase.probes)))
         _tool(room, phase)
@@ -92,9 +101,13 @@ def _before(room: Room) -> None:
 
 
 def _opening(room: Room) -> None:
+    _aloud(room.rater.private.opening)
+
+
+def _aloud(words: str) -> None:
     with st.container(border=True):
         st.markdown(":small[:gray[Read aloud]]")
-        st.markdown(money_safe(room.rater.private.opening))
+        st.markdown(money_safe(words))
 
 
 def _tool(room: Room, phase: PhaseScript) -> None:
