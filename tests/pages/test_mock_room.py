@@ -207,7 +207,7 @@ def test_only_parts_whose_value_has_changed_differ():
     seat = SeatVisit(room, "interviewer").at.session_state["mock.room"]
     room.does("candidate", "stuck")
     seat.refresh()
-    assert [name for name, part in seat._parts.items() if seat._differs(part)] == ["bar"]
+    assert [name for name, part in seat._parts.items() if seat._differs(part)] == ["seats"]
     room.does("candidate", "pad", text="8N")
     seat.refresh()
     assert "now" not in [name for name, part in seat._parts.items() if seat._differs(part)]

@@ -15,6 +15,7 @@ from views._ui.mock_probe import probes
 from views._ui.mock_rating import rating
 from views._ui.mock_released import released
 from views._ui.mock_scorecard import scorecard_view
+from views._ui.mock_waiting import waiting
 from views._ui.predict import READING_WIDTH
 from views._ui.room import Room
 
@@ -25,7 +26,7 @@ _BAR = asset("mock_bar.css")
 
 def candidate(room: Room) -> None:
     """All of it; ``room.pulse()`` comes after."""
-    top_bar(room, partial(_stuck, room))
+    top_bar(room, partial(_stuck, room), says_what_waits=True)
     room.part("setup", partial(_ready, room), _ready_depends_on)
     rating(room)
     scorecard_view(room)
@@ -52,18 +53,27 @@ def observer(room: Room) -> None:
     calculator(room)
 
 
-def top_bar(room: Room, stuck: Callable[[], None] | None = None, *, on_over: Callable[[], None] | None = None) -> None:
+def top_bar(
+    room: Room,
+    stuck: Callable[[], None] | None = None,
+    *,
+    on_over: Callable[[], None] | None = None,
+    says_what_waits: bool = False,
+) -> None:
     """The clock and, for a candidate, a quiet call for help; in view wherever the page is scrolled to.
 
     Args:
         stuck: draws the call for help.
         on_over: a callback for when the time of a phase is over.
+        says_what_waits: whether it leads to a form or a scorecard that lies elsewhere on the page.
     """
     st.html(f"<style>{_BAR}</style>")
     with st.container(key="mock-bar", horizontal=True, vertical_alignment="center"):
         session_clock(room, on_over)
         if stuck is not None:
             room.part("stuck", stuck, _stuck_depends_on)
+        if says_what_waits:
+            waiting(room)
 
 
 def _board(room: Room) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from views._ui.assets import asset
-from views._ui.mock_console_bar import bar
+from views._ui.mock_console_bar import bar, top
 from views._ui.mock_console_evidence import evidence_box
 from views._ui.mock_console_now import now
 from views._ui.mock_console_tabs import tabs
@@ -29,4 +29,5 @@ def console(room: Room) -> None:
     with right:
         tabs(room)
     evidence_box(room)
+    top(room)
     st.html(f"<style>{_CSS}</style>")

@@ -2,55 +2,86 @@
 
 from __future__ import annotations
 
+import secrets
 from functools import partial
 
 import streamlit as st
 
 from core.mock.roles import Role
 from core.mock.scorecard_text import clock
+from views._ui.assets import asset
 from views._ui.mock_clock import session_clock
+from views._ui.mock_waiting import waiting
 from views._ui.room import Room
 from views._ui.rooms import ROLE_WORDS
 from views._ui.words import plain
 
 STRETCH_S = 60
+LEFT_PX = 430  # clock and seats; beside it the buttons fit one line of a window of 1280 px
+STUCK = ":orange[:material/help: Candidate is stuck]"
+PRESSED = "console.pressed"
 SHOWN_SEATS: tuple[Role, ...] = ("candidate", "interviewer", "rater")
+
+_to_top = st.components.v2.component("to_top", js=asset("to_top.js"))
 
 
 def bar(room: Room) -> None:
-    """Two parts: the clock, and what is done with it."""
+    """The clock with who is there below it, then what is done with it: what others do moves no button."""
     with st.container(key="mock-bar-console", horizontal=True, vertical_alignment="center", gap="small"):
-        with st.container(width=330):
+        with st.container(width=LEFT_PX, gap=None):
             session_clock(room)
+            room.part("seats", partial(_seats, room), _seats_depend_on)
+            waiting(room)
         room.part("bar", partial(_draw, room), _watch)
+
+
+def top(room: Room) -> None:
+    """A part of the page without looks: after an own press that began a phase or ended the session, its top is shown.
+
+    Draw it last: it leaves a gap where it stands.
+    """
+    room.part("top", partial(_top, room), _pressed)
+
+
+def _top(room: Room) -> None:
+    _to_top(key="console.top", data=[_pressed(room)], height="content")
+
+
+def _pressed(room: Room) -> str:
+    """A mark of the last press of this session in this room."""
+    return str(st.session_state.get(f"{PRESSED}.{room.id}", ""))
+
+
+def _moves_on(room: Room, kind: str, **fields: int) -> None:
+    """A callback: begin a phase or end the session, and show where one is then."""
+    if room.act(kind, **fields):
+        st.session_state[f"{PRESSED}.{room.id}"] = secrets.token_hex(4)
+    room.redraw()
 
 
 def _watch(room: Room) -> object:
     private = room.rater.private
-    return (
-        room.state.time,
-        room.attendance,
-        room.public.handles,
-        private.stuck,
-        private.leads,
-        private.ready,
-        private.seats,
-    )
+    return room.state.time, private.leads, room.seated, room.state.lead, _both_committed(room)
+
+
+def _both_committed(room: Room) -> bool:
+    return room.rater.private.own.committed is not None and room.rater.private.candidate_committed
 
 
 def _draw(room: Room) -> None:
-    private, now = room.rater.private, room.clock()
-    can_lead = private.leads and room.seated and not now.finished
+    private = room.rater.private
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        _seats(room)
-        if private.stuck:
-            st.badge("Candidate is stuck", icon=":material/help:", color="orange")
         if not private.leads:
             st.badge(f"The {ROLE_WORDS[room.state.lead].lower()} leads", color="gray")
-        if can_lead:
+        if private.leads and room.seated and not room.clock().finished:
             _next(room)
             _clock_buttons(room)
     room.refusal("phase_started", "stretched", "paused", "resumed", "finished")
+
+
+def _seats_depend_on(room: Room) -> object:
+    private = room.rater.private
+    return room.attendance, room.public.handles, private.stuck, private.ready, private.seats, room.state.time.started_at
 
 
 def _seats(room: Room) -> None:
@@ -60,10 +91,11 @@ def _seats(room: Room) -> None:
         if role == room.role or role not in room.state.seats:
             continue
         here = role in room.attendance.here
-        name = room.state.seats[role].handle or ROLE_WORDS[role]
+        name = plain(room.state.seats[role].handle or ROLE_WORDS[role])
         ready = ", ready" if role in room.state.ready and not room.state.time.started_at else ""
         sign, word = (":green[\u25cf]", "here") if here else (":gray[\u25cb]", "away")
-        words.append(f"{sign} {plain(name)} {word}{ready}")
+        stuck = role == "candidate" and room.rater.private.stuck
+        words.append(f"{sign} {STUCK}" if stuck else f"{sign} {name} {word}{ready}")
     if "candidate" not in room.state.seats:
         words.insert(0, ":gray[\u25cb] no candidate yet")
     if room.attendance.watching:
@@ -82,15 +114,15 @@ def _next(room: Room) -> None:
             key="console.next",
             type="primary",
             icon=":material/play_arrow:" if at is None else ":material/skip_next:",
-            on_click=partial(room.do, "phase_started", phase=following),
+            on_click=partial(_moves_on, room, "phase_started", phase=following),
         )
     else:
         st.button(
             "Finish the session",
             key="console.finish",
-            type="primary",
+            type="primary" if _both_committed(room) else "secondary",  # the scores and the own rating come first
             icon=":material/flag:",
-            on_click=partial(room.do, "finished"),
+            on_click=partial(_moves_on, room, "finished"),
         )
     if at is not None:
         st.menu_button(
@@ -114,9 +146,9 @@ def _go(room: Room) -> None:
     chosen = str(st.session_state.get("console.phases") or "")
     number = chosen.split(" ", 1)[0]
     if number.isdigit():
-        room.do("phase_started", phase=int(number) - 1)
+        _moves_on(room, "phase_started", phase=int(number) - 1)
     else:
-        room.do("finished")
+        _moves_on(room, "finished")
 
 
 def _clock_buttons(room: Room) -> None:

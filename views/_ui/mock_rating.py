@@ -13,6 +13,7 @@ from views._ui import drafts
 from views._ui.room import Room
 
 LEVELS = (1, 2, 3, 4)
+RATE_ANCHOR = "rate-yourself"
 QUESTIONS = {"clear": "Was it clear?", "fair": "Was it fair?", "useful": "Was it useful?"}
 SEALED = "Your rating is kept, and sealed until the interviewer has committed as well. The scorecard then opens here."
 FEEDBACK_WORDS = "The interviewer reads it after committing, not before."
@@ -37,11 +38,16 @@ def is_time(room: Room) -> bool:
     return room.public.phase_kind == "wrap" or room.public.finished
 
 
+def asks_for_rating(room: Room) -> bool:
+    """Whether the form of the own rating is on the page."""
+    return is_time(room) and room.seated and room.candidate.self_rating is None
+
+
 def _draw(room: Room, for_two: bool) -> None:
     view = room.candidate
     if not is_time(room) or not room.seated:
         return
-    if view.self_rating is None:
+    if asks_for_rating(room):
         _self_rating(room)
         return
     if view.debrief is None and for_two:
@@ -51,7 +57,7 @@ def _draw(room: Room, for_two: bool) -> None:
 
 
 def _self_rating(room: Room) -> None:
-    st.subheader("Rate yourself first", anchor=False)
+    st.subheader("Rate yourself first", anchor=RATE_ANCHOR)
     st.markdown("Before you hear what the interviewer thinks. Leave out what did not come up. This is final.")
     with st.form("mock.self.form"):
         st.radio(
