@@ -323,7 +323,7 @@ def test_the_level_lens_changes_the_bar_until_a_rater_has_committed():
     room, page = visit(at_phase(2), tab="Room")
     mirrored(page.at, "segmented_control", "console.level").set_value("mid").run()
     assert room.state.level == "mid"
-    assert "A right sum after a hint counts" in page.says()
+    assert "A right sum after a hint reaches the bar" in page.says()
     played = scored(at_phase(7)).does("interviewer", "committed")
     room, page = visit(played, tab="Room")
     mirrored(page.at, "segmented_control", "console.level").set_value("mid").run()
