@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
@@ -95,3 +96,25 @@ def test_a_poll_that_is_still_being_looked_at_does_not_put_a_control_back(browse
             expect(page.get_by_text(f"Moves: {' '.join(levels[: place + 1])}.")).to_be_visible()
             page.wait_for_timeout(40 * place)  # not in step with the polls
         page.close()
+
+
+def test_quick_presses_on_a_number_all_count_however_late_the_answers(app: OpenPage):
+    """An answer sets no control, and the address that a press brings along from a browser behind is no wish."""
+    page = app("/settings")
+    page.get_by_text("Ask me before a result is shown").click()
+    wait_idle(page)
+    slow_from_the_start(page, 0)
+    for late_ms, gap_ms in ((120, 300), (250, 150), (250, 260), (0, 60)):
+        page.goto("/communication")
+        wait_idle(page)
+        box = page.get_by_label("Micro-batch size")
+        expect(box).to_have_value("1")
+        slow_from_now_on(page, late_ms)
+        more = page.get_by_test_id("stNumberInput").filter(has=box).get_by_test_id("stNumberInputStepUp")
+        for _ in range(6):
+            more.click()
+            page.wait_for_timeout(gap_ms)
+        page.wait_for_timeout(3 * DELAY_MS)
+        wait_idle(page)
+        expect(page).to_have_url(re.compile(r"\bmbs=7\b"))
+        expect(box).to_have_value("7")

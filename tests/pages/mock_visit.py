@@ -95,8 +95,8 @@ class SeatVisit:
 
 
 def mirrored(at: AppTest, kind: str, name: str) -> Any:
-    """The control of this kind that shows a value of the room under this name; its key is a new one now and then."""
-    return next(control for control in getattr(at, kind) if control.key.startswith(f"{name}."))
+    """The control of this kind that shows a value under this name; its key is a new one now and then."""
+    return next(control for control in getattr(at, kind) if f"{control.key}.".startswith(f"{name}."))
 
 
 def leaked(sent: str, state: RoomState, pack: Pack | None = None, *, numbers: bool = True) -> list[str]:

@@ -17,6 +17,7 @@ from core.scenario import changed, with_model
 from core.scenario_link import default_scenario, pack, to_address
 from tests.configs import model_of
 from tests.pages.conftest import OpenPage
+from tests.pages.mock_visit import mirrored
 from tests.pages.test_home import button, sent
 
 PAGE, SETTINGS = "views/steps/partition.py", "views/start/settings.py"
@@ -92,7 +93,7 @@ def refusal_beside(at: AppTest, field: str) -> str:
 
 
 def box(at: AppTest, field: str):
-    return at.number_input(key=f"partition.{field}")
+    return mirrored(at, "number_input", f"partition.{field}")
 
 
 # Predict, then reveal.

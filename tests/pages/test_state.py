@@ -98,6 +98,17 @@ def test_the_same_page_with_another_address_takes_it(session):
     assert visit() == START
 
 
+def test_a_change_by_hand_is_newer_than_the_address_that_came_along_with_it(session):
+    visit()
+    for data_parallel in (8, 16):
+        state.change(data_parallel=data_parallel)
+        session.query_params.clear()  # the browser has heard of none of them yet
+        assert visit().training.data_parallel == data_parallel
+        assert session.query_params == {"dp": str(data_parallel)}
+    session.query_params["dp"] = "8"  # Back
+    assert visit().training.data_parallel == 8
+
+
 def test_moving_to_another_page_carries_the_address_along(session):
     session.query_params["dp"] = "8"
     visit()

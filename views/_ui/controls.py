@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 
 import streamlit as st
 
 from core import constraints
 from core.scenario import FIELDS, Choice, WholeNumber, field_values
 from views._ui import state
+from views._ui.mirrored import moved, own_key_of
 from views._ui.words import plain
 
 NARROW, WIDE = 180, 260  # pixels; a wide one holds the words of its options
@@ -52,8 +54,8 @@ def field_row(fields: Sequence[str], *, topic: str, folded: str | None = None) -
 
 
 def field_control(field: str, *, topic: str) -> None:
-    """The control of one field, with its refusal under it. Its key is ``<topic>.<field>``."""
-    key, kind = f"{topic}.{field}", FIELDS[field]
+    """The control of one field, with its refusal under it. Its key begins with ``<topic>.<field>``."""
+    name, kind = f"{topic}.{field}", FIELDS[field]
     refused = state.refusals().get(field)
     # A refused value stays in its box, so that it can be corrected instead of typed again.
     value = refused.value if refused else field_values(state.current())[field]
@@ -63,20 +65,18 @@ def field_control(field: str, *, topic: str) -> None:
     def say(option: object) -> str:
         return words.get(option, str(option))
 
-    st.session_state[key] = value
+    key = own_key_of(name, value)
+    changed = partial(_commit, field, name, key)
     if kind is bool:
-        st.toggle(label, key=key, on_change=_commit, args=(field, key))
-    elif isinstance(kind, Choice):
-        st.selectbox(label, kind.options, format_func=say, key=key, on_change=_commit, args=(field, key))
-    elif field in OPTION_WORDS and isinstance(kind, WholeNumber):
-        options = range(kind.low, kind.high + 1)
-        st.selectbox(label, options, format_func=say, key=key, on_change=_commit, args=(field, key))
+        st.toggle(label, value=value, key=key, on_change=changed)
+    elif isinstance(kind, Choice) or (field in OPTION_WORDS and isinstance(kind, WholeNumber)):
+        options = list(kind.options if isinstance(kind, Choice) else range(kind.low, kind.high + 1))
+        st.selectbox(label, options, options.index(value), format_func=say, key=key, on_change=changed)
     elif isinstance(kind, WholeNumber):
         # A box for any number: one for whole numbers would silently read 1e30 and 1.5 as 1, where a refusal is due.
-        st.session_state[key] = float(value)
-        st.number_input(label, step=1.0, format="%g", key=key, on_change=_commit, args=(field, key))
+        st.number_input(label, value=float(value), step=1.0, format="%g", key=key, on_change=changed)
     else:
-        st.slider(label, 0.05, 1.0, step=0.05, key=key, on_change=_commit, args=(field, key))
+        st.slider(label, 0.05, 1.0, value, step=0.05, key=key, on_change=changed)
     if refused:
         refusal(refused.sentence)
 
@@ -92,7 +92,10 @@ def refused_address() -> None:
         refusal(" ".join(["This address was not opened.", *(problem.sentence for problem in problems)]))
 
 
-def _commit(field: str, key: str) -> None:
+def _commit(field: str, name: str, key: str) -> None:
+    state.by_hand()
+    if not moved(None, name, key):
+        return
     value = st.session_state[key]
     if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
         value = int(value)

@@ -15,7 +15,7 @@ from core.constraints import Problem
 from core.scenario import Scenario, ScenarioError, changed, field_values
 from core.scenario_link import KEYS, OBJECT_KEYS, default_scenario, from_address, to_address
 
-_SCENARIO, _REFUSED, _NOTES, _LINK_REFUSALS, _ADDRESS, _TO_ADDRESS, _PAGE, _PROFILE = (
+_SCENARIO, _REFUSED, _NOTES, _LINK_REFUSALS, _ADDRESS, _TO_ADDRESS, _PAGE, _PROFILE, _BY_HAND = (
     "state.scenario",
     "state.refused",
     "state.notes",
@@ -24,6 +24,7 @@ _SCENARIO, _REFUSED, _NOTES, _LINK_REFUSALS, _ADDRESS, _TO_ADDRESS, _PAGE, _PROF
     "state.to_address",
     "state.page",
     "state.profile",
+    "state.by_hand",
 )
 PROFILE_KEY = "profile"  # of the address: measured kernels that estimates come from
 OWN_PROFILE = "own"
@@ -46,11 +47,22 @@ def profile_id() -> str | None:
 
 def choose_profile(chosen: str | None) -> None:
     """Take a measured profile by its id, or none."""
+    by_hand()
     st.session_state[_PROFILE] = chosen
+
+
+def by_hand() -> None:
+    """A control was moved, and this run answers it: see `open_address`."""
+    st.session_state[_BY_HAND] = True
 
 
 def replace(scenario: Scenario, *notes: str) -> None:
     """Take another scenario, forgetting refused values; notes are shown once, above the page."""
+    by_hand()
+    _take(scenario, *notes)
+
+
+def _take(scenario: Scenario, *notes: str) -> None:
     st.session_state[_SCENARIO] = scenario
     st.session_state[_REFUSED] = {}
     st.session_state[_LINK_REFUSALS] = []
@@ -63,6 +75,7 @@ def change(**fields: object) -> bool:
     Returns:
         whether all of ``fields`` were taken.
     """
+    by_hand()
     here = current()
     waiting = {field: problem.value for field, problem in refusals().items() if field not in fields}
     wanted = waiting | fields
@@ -130,17 +143,21 @@ def carry_address() -> None:
 
 
 def open_address() -> None:
-    """Read the scenario from the address when somebody other than this app changed it: a link, an edit, Back."""
+    """Read the scenario from the address when somebody other than this app changed it: a link, an edit, Back.
+
+    What a hand has just changed is newer than the address: that one came along from a browser which may not have heard
+    of the last one yet.
+    """
     found = _in_address()
     seen, _ = st.session_state.get(_ADDRESS, ({}, None))
-    if found == seen:
+    if st.session_state.pop(_BY_HAND, False) or found == seen:
         return
     try:
-        replace(from_address({key: value for key, value in found.items() if key != PROFILE_KEY}))
+        _take(from_address({key: value for key, value in found.items() if key != PROFILE_KEY}))
     except ScenarioError as error:
         st.session_state[_LINK_REFUSALS] = error.problems
     if PROFILE_KEY in found or profile_id() != OWN_PROFILE:
-        choose_profile(found.get(PROFILE_KEY))
+        st.session_state[_PROFILE] = found.get(PROFILE_KEY)
     st.session_state[_ADDRESS] = (found, _shown())
 
 
@@ -150,6 +167,7 @@ def write_address() -> None:
     An address that came from outside is not tidied up: that would be a step of the browser's history, and the first
     press of Back would lead nowhere.
     """
+    st.session_state.pop(_BY_HAND, None)  # a change that the page itself made is no hand's, for the next run
     found, shown = _in_address(), _shown()
     seen, stands_for = st.session_state.get(_ADDRESS, ({}, (None, None)))
     scenario, profile = shown

@@ -21,20 +21,25 @@ def choose_keys() -> None:
 
 with st.container(horizontal_alignment="center"), st.container(width=1080):
     st.title("Settings", anchor=False)
-    st.session_state[UNIT] = settings.unit()
-    st.session_state[PREDICT] = settings.predictions_on()
-    st.session_state[KEYS] = settings.keys_on()
-
+    # Each control begins with its wish, and nobody else changes it: `views/_ui/mirrored.py` says why none is ever set.
     st.header("Unit of memory", anchor=False)
     st.segmented_control(
-        "Unit of memory", ("GB", "GiB"), key=UNIT, required=True, label_visibility="collapsed", on_change=choose_unit
+        "Unit of memory",
+        ("GB", "GiB"),
+        default=settings.unit(),
+        key=UNIT,
+        required=True,
+        label_visibility="collapsed",
+        on_change=choose_unit,
     )
     st.markdown(
         "GB is 10⁹ bytes, as papers and bandwidths have it. GiB is 2³⁰ bytes, as drivers and allocators report it."
     )
 
     st.header("Predictions", anchor=False)
-    st.toggle("Ask me before a result is shown", key=PREDICT, on_change=choose_predictions)
+    st.toggle(
+        "Ask me before a result is shown", value=settings.predictions_on(), key=PREDICT, on_change=choose_predictions
+    )
     st.markdown(
         "A guess that you commit to is remembered better than a number that you read. Off: every result stands open."
     )
@@ -48,7 +53,7 @@ with st.container(horizontal_alignment="center"), st.container(width=1080):
     st.markdown(f":small[:gray[{given or 'None'} answered or skipped so far.]]")
 
     st.header("Keys", anchor=False)
-    st.toggle("Answer quiz questions with single keys", key=KEYS, on_change=choose_keys)
+    st.toggle("Answer quiz questions with single keys", value=settings.keys_on(), key=KEYS, on_change=choose_keys)
     st.markdown("1 to 5 choose an option, c sets how sure you are, Enter commits and goes on.")
 
     st.header("Light or dark", anchor=False)
