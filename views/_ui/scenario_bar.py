@@ -41,13 +41,12 @@ def scenario_bar(fields: Collection[str] = (), *, measured: bool = False) -> Del
             help="Change the accelerator and the links",
             key="bar.hardware",
         )
-        # It tracks whether it is open, so that a preset can close it.
+        # A preset closes its list by putting another, closed one in its place: told to close, it might not hear it.
         with st.popover(
             "Presets",
             icon=":material/bookmarks:",
             help="Scenarios that open with one click",
-            key=_PRESETS,
-            on_change="rerun",
+            key=f"{_PRESETS}.{st.session_state.get(_PRESETS, 0)}",
         ):
             _presets()
         st.button("Share", icon=":material/share:", help="Copy the link, or save the scenario", key="bar.share")
@@ -87,5 +86,5 @@ def _presets() -> None:
 
 
 def _open(preset_id: str) -> None:
-    st.session_state[_PRESETS] = False
+    st.session_state[_PRESETS] = st.session_state.get(_PRESETS, 0) + 1
     state.replace(load_presets()[preset_id].scenario())
