@@ -20,10 +20,12 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from views._ui.room import Room
+if TYPE_CHECKING:  # a room brings its database along, and the steps have none
+    from views._ui.room import Room
 
 
 @dataclass(slots=True)

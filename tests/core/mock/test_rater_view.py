@@ -21,7 +21,7 @@ def test_the_script_is_the_packs_with_numbers_put_in():
     assert len(view.probes) == 5
     assert sum(phase.minutes for phase in view.phases) == 45
     assert "unaided" not in view.lens
-    assert view.lens.startswith("Level 3 needs a check that nobody asked for")
+    assert view.lens.startswith("The bar needs a check that nobody asked for")
     tree = {node.node: node for node in view.tree}
     assert tree["start"].say == "What does each figure count, and how can 35% and 62% both be true?"
     assert "{{" not in repr(view)
