@@ -134,6 +134,10 @@ def test_controls_that_follow_from_what_a_twist_sets_move_along():
     assert moved == {"data_parallel": 512.0, "micro_batch_size": 1.0, "seq_len": 512.0}
 
 
+# What follows from a twist's own parameters: 512 tokens are one micro-batch.
+FOLLOWS = {("q-communication-overlap", "few-tokens"): {1.0}}
+
+
 def test_no_twist_of_the_bank_moves_a_control_to_a_number_that_the_card_computes():
     moved = 0
     for card in bank().of_kind("question"):
@@ -145,6 +149,6 @@ def test_no_twist_of_the_bank_moves_a_control_to_a_number_that_the_card_computes
             values = twist_values(variant, twist.id)
             moved += bool(values)
             given = {float(value) for value in variant.values.values() if not isinstance(value, str)}
-            told = set(variant.truth.values()) - given
-            assert [value for value in values.values() if value in told] == []
+            given |= FOLLOWS.get((card.id, twist.id), set())
+            assert [value for value in values.values() if isinstance(value, float) and value not in given] == []
     assert moved > 3
